@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What depends on the processor, behind one ops table. Everything outside
+ * arch/ uses this header only; an #ifdef on the processor elsewhere is a defect.
+ *
+ * Porting checklist, in the order in which features come to life:
+ *   1. regsets and the register table        g/G/p/P, target description
+ *   2. breakpoint instruction                Z0
+ *   3. hw_plan, debugreg_set, debugreg_hits  Z1..Z4 through ptrace
+ *   4. BPF context offsets in the table      conditions in the kernel
+ */
+#ifndef TRUEHIT_ARCH_ARCH_H
+#define TRUEHIT_ARCH_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum {
+	REGSETS_MAX = 4,
+	REGSET_MAX_SIZE = 16384,   /* x86 xstate with AMX tiles is 11008 */
+	REG_MAX_SIZE = 64,         /* a zmm register */
+	REG_NOT_IN_BPF_CONTEXT = -1,
+	HW_SLOTS_MAX = 32,
+};
+
+/** One regset as PTRACE_GETREGSET knows it. */
+struct regset_def {
+	const char *name;
+	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ... */
+};
+
+/** One register: a row of the architecture's table; its index is gdb's number. */
+struct reg_def {
+	const char *name;
+	const char *feature; /* the feature of the target description it is in */
+	const char *type;    /* type in the target description */
+	const char *group;   /* "general", "float", "vector", "system" or NULL */
+	uint16_t bits;
+	uint8_t regset;      /* index into arch_ops.regsets */
+	uint16_t offset;     /* in the regset, in bytes */
+	int16_t bpf_offset;  /* in struct bpf_perf_event_data, 8 bytes wide and
+			      * equal to what ptrace shows at a stop, or
+			      * REG_NOT_IN_BPF_CONTEXT */
+	uint8_t access;      /* the architecture's own: how to read and write it */
+};
+
+/** The regsets of one stopped thread, as fetched so far (inferior/registers.h). */
+struct regs {
+	const struct arch_ops *arch;
+	size_t size[REGSETS_MAX]; /* bytes in data; 0: not fetched or not there */
+	unsigned char data[REGSETS_MAX][REGSET_MAX_SIZE];
+};
+
+/** Kinds of hardware-assisted stops. */
+enum hw_kind { HW_EXECUTE, HW_WRITE, HW_READ, HW_ACCESS };
+
+/** What one hardware slot is asked to do. */
+struct hw_region {
+	enum hw_kind kind;
+	uint64_t addr;
+	unsigned int len; /* bytes */
+};
+
+struct arch_ops {
+	const char *name;               /* "x86_64" */
+	const struct regset_def *regsets;
+	unsigned int nregsets;
+
+	unsigned int pc_reg, sp_reg;    /* rows of the register table */
+	const uint16_t *expedited;      /* rows sent with each stop reply */
+	unsigned int nexpedited;
+
+	const uint8_t *breakpoint_insn;
+	unsigned int breakpoint_len;
+	unsigned int breakpoint_pc_advance; /* PC after the trap minus its address */
+
+	/**
+	 * Fills in the table for the processor that truehit runs on (features
+	 * such as AVX-512, offsets in the extended state). Called once at start.
+	 */
+	struct error *(*init)(void);
+	/** The register table: *count rows. Valid after init. */
+	const struct reg_def *(*registers)(unsigned int *count);
+	/** Appends the target description (target.xml), made from the table. */
+	void (*target_xml)(struct buffer *out);
+
+	/**
+	 * Copies a register's value, in target byte order, (bits + 7) / 8 bytes.
+	 * -ENODATA: its regset is not in @regs (gdb is shown "x", unavailable).
+	 */
+	int (*reg_read)(const struct regs *regs, const struct reg_def *reg, void *value);
+	/** Changes @regs; the caller writes the regset back. */
+	int (*reg_write)(struct regs *regs, const struct reg_def *reg,
+			 const void *value);
+
+	/** Number of hardware slots for @kind; *shared: one pool for all kinds. */
+	unsigned int (*hw_slots)(enum hw_kind kind, bool *shared);
+	/**
+	 * Splits a region into what single slots can do. Returns the number of
+	 * regions written to @out (at most @max), -EOPNOTSUPP if the processor
+	 * lacks the kind, -EINVAL for an impossible length, -ENOSPC if @max is
+	 * too small.
+	 */
+	int (*hw_plan)(const struct hw_region *region, struct hw_region *out,
+		       unsigned int max);
+	/** perf_event_attr.bp_len and bp_type for a region made by hw_plan. */
+	void (*hw_perf_attr)(const struct hw_region *region, uint32_t *bp_type,
+			     uint64_t *bp_len);
+	/**
+	 * Writes the debug registers of a stopped thread over ptrace: exactly
+	 * these regions, everything else off. 0 or a negative errno.
+	 */
+	int (*debugreg_set)(pid_t tid, const struct hw_region *regions,
+			    unsigned int count);
+	/**
+	 * Which of the regions given to debugreg_set fired at this stop, as a
+	 * bit mask; clears the record. @siginfo_addr is si_addr of the SIGTRAP.
+	 */
+	int (*debugreg_hits)(pid_t tid, uint64_t siginfo_addr, uint32_t *mask);
+};
+
+/** The processor this binary was built for. Never fails. */
+const struct arch_ops *arch_native(void);
+
+/* Helpers over the table, the same for every architecture (arch/registers.c). */
+
+/** Row @number, or NULL if there is none. */
+const struct reg_def *reg_by_number(const struct arch_ops *arch, unsigned int number);
+/** Row called @name, or NULL. */
+const struct reg_def *reg_by_name(const struct arch_ops *arch, const char *name);
+/** Size of a register's value in bytes. */
+static inline size_t reg_size(const struct reg_def *reg)
+{
+	return (reg->bits + 7U) / 8;
+}
+/**
+ * A register's value zero-extended to 64 bits, as the agent expression's `reg`
+ * gives it. -ENODATA as reg_read; -ERANGE if it is wider than 64 bits.
+ */
+int reg_read_u64(const struct regs *regs, unsigned int number, uint64_t *value);
+/** Sets a register of at most 64 bits in @regs. */
+int reg_write_u64(struct regs *regs, unsigned int number, uint64_t value);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The compiler: agent expressions to one BPF program per location.
+ *
+ * The program counts the hit, evaluates the conditions in order and leaves by
+ * one of three exits:
+ *   false   return 0: the kernel forgets the hit
+ *   true    a record {BPF_TRUE} into the ring, then the stop
+ *   maybe   a record {BPF_MAYBE} into the ring, then the stop
+ * The list is true if any condition is true. Conditions before a maybe that are
+ * false stay decided: the first condition that is not false decides the exit.
+ *
+ * The stop: return 1, so that the event raises SIGTRAP, unless the thread blocks
+ * SIGTRAP (then the signal would come late): bpf_send_signal_thread(SIGSTOP) and
+ * return 0. With stop_by_signal, always the latter.
+ */
+#ifndef TRUEHIT_BPF_COMPILE_H
+#define TRUEHIT_BPF_COMPILE_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/expr.h"
+#include "arch/arch.h"
+#include "base/error.h"
+
+struct bpf_compile_options {
+	const struct arch_ops *arch;
+	unsigned int location;  /* index into bpf_shared.locations */
+	int shared_fd;          /* the map with struct bpf_shared */
+	int ring_fd;            /* the ring buffer of struct bpf_hit_record */
+	bool stop_by_signal;    /* the event raises no SIGTRAP by itself */
+	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
+				  * kernel's BTF), or -1: unknown; then every stop
+				  * is made by SIGSTOP */
+	bool signed_division;   /* the kernel takes signed BPF division */
+};
+
+struct bpf_code {
+	struct bpf_insn *insns;
+	size_t count;
+	char *undecided; /* why some paths end in maybe, for people; or NULL */
+};
+
+/**
+ * Compiles a list of conditions; an empty list is always true. The caller frees
+ * the result by bpf_code_deinit. Errors: more code than a jump can span, or out
+ * of memory; an expression that cannot be compiled is no error but a maybe.
+ */
+struct error *bpf_compile(struct agent_expr *const *conditions, size_t count,
+			  const struct bpf_compile_options *options,
+			  struct bpf_code *ret);
+void bpf_code_deinit(struct bpf_code *code);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel programs and the stub share: one mmapped array map with a
+ * single value (so that programs reach it without a helper call), and a ring
+ * buffer of records. The compiler (compile.c) writes programs against this
+ * layout; the engines read it.
+ */
+#ifndef TRUEHIT_BPF_HITS_H
+#define TRUEHIT_BPF_HITS_H
+
+#include <stdint.h>
+
+enum { BPF_LOCATIONS_MAX = 1023 };
+
+/** What a program decided about a hit. False hits leave no record. */
+enum bpf_verdict { BPF_FALSE, BPF_TRUE, BPF_MAYBE };
+
+/** Counters of one location, written by programs with atomic adds. */
+struct bpf_location_counts {
+	uint64_t hits;   /* the program ran */
+	uint64_t trues;  /* ... and found the condition true */
+	uint64_t maybes; /* ... and could not decide */
+	uint64_t lost;   /* ... and its record did not fit into the ring */
+	uint64_t reserved[4];
+};
+
+/** The map's single value. */
+struct bpf_shared {
+	/* A `ref` of any byte in [shadow_start, shadow_end) is a *maybe*: the
+	 * stub has planted traps there and knows what the bytes really are.
+	 * start == end: nothing is planted. */
+	uint64_t shadow_start, shadow_end;
+	uint64_t reserved[6];
+	struct bpf_location_counts locations[BPF_LOCATIONS_MAX];
+};
+
+/** One record per true hit or maybe. */
+struct bpf_hit_record {
+	uint32_t tid;
+	uint32_t location; /* index into bpf_shared.locations */
+	uint32_t verdict;  /* enum bpf_verdict */
+	uint32_t by_stop;  /* 1: stopped by SIGSTOP, as SIGTRAP was blocked */
+	uint64_t pc;
+	uint64_t addr;     /* data address of the access, if a watchpoint */
+};
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Agent expressions: gdb's bytecode for conditions, decoded and checked.
+ * Pure code: no ptrace, no BPF, no protocol in here.
+ *
+ * Source of the facts: "Debugging with GDB", appendix "The GDB Agent Expression
+ * Mechanism", and gdbsupport/ax.def for the codes.
+ */
+#ifndef TRUEHIT_AGENT_EXPR_H
+#define TRUEHIT_AGENT_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/** Decoded, checked, immutable, with a reference count. */
+struct agent_expr;
+
+/**
+ * Decodes and checks: every operation known and allowed in a condition, operands
+ * complete, jump targets on instructions, a fixed stack depth at every
+ * instruction (the same along every path), no underflow, no overflow, a value
+ * on the stack at each `end`. The error names offset, operation and reason.
+ */
+struct error *agent_expr_create(const void *bytecode, size_t len,
+				struct agent_expr **ret);
+struct agent_expr *agent_expr_ref(struct agent_expr *expr);
+/** Gives a reference back; NULL is legal. */
+void agent_expr_unref(struct agent_expr *expr);
+
+/** The bytecode that it was made from. */
+const uint8_t *agent_expr_bytecode(const struct agent_expr *expr, size_t *len);
+bool agent_expr_equal(const struct agent_expr *a, const struct agent_expr *b);
+
+struct arch_ops;
+/**
+ * Appends the expression for people. If it has the shape that gdb's C compiler
+ * makes, as an infix text such as "(s32)$rbp[-4] == 777777 && ..."; else the
+ * operations, separated by "; ". @arch gives register names; NULL: numbers.
+ */
+void agent_expr_print(const struct agent_expr *expr, const struct arch_ops *arch,
+		      struct buffer *out);
+/** Appends one operation per line with its offset, for `monitor explain`. */
+void agent_expr_disassemble(const struct agent_expr *expr,
+			    const struct arch_ops *arch, struct buffer *out);
+
+/** Where an evaluation gets its inputs from. */
+struct agent_context {
+	/** Reads all @len bytes: 0, or a negative errno. */
+	int (*read_memory)(void *data, uint64_t addr, void *value, size_t len);
+	/** A register zero-extended to 64 bits: 0, or a negative errno. */
+	int (*read_register)(void *data, unsigned int number, uint64_t *value);
+	void *data;
+};
+
+/**
+ * The reference interpreter. Runs the expression; *result is the top of the
+ * stack. An error (unreadable memory, no such register, division by zero, more
+ * than the step limit of 1,000,000 operations) is for the caller to count as a
+ * hit, as gdbserver does.
+ */
+struct error *agent_expr_evaluate(const struct agent_expr *expr,
+				  const struct agent_context *context,
+				  uint64_t *result);
+
+#endif

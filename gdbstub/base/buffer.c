@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void buffer_init(struct buffer *buffer)
+{
+	*buffer = (struct buffer){0};
+}
+
+void buffer_deinit(struct buffer *buffer)
+{
+	free(buffer->data);
+	buffer_init(buffer);
+}
+
+static bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+	size_t capacity = buffer->capacity ? buffer->capacity : 64;
+	char *data;
+
+	if (buffer->failed)
+		return false;
+	while (capacity <= buffer->len + more)
+		capacity *= 2;
+	if (capacity == buffer->capacity)
+		return true;
+	data = realloc(buffer->data, capacity);
+	if (!data) {
+		buffer->failed = true;
+		return false;
+	}
+	buffer->data = data;
+	buffer->capacity = capacity;
+	return true;
+}
+
+void buffer_append(struct buffer *buffer, const void *data, size_t len)
+{
+	if (!buffer_reserve(buffer, len))
+		return;
+	if (len > 0)
+		memcpy(buffer->data + buffer->len, data, len);
+	buffer->len += len;
+	buffer->data[buffer->len] = '\0';
+}
+
+void buffer_append_char(struct buffer *buffer, char c)
+{
+	buffer_append(buffer, &c, 1);
+}
+
+void buffer_append_string(struct buffer *buffer, const char *string)
+{
+	buffer_append(buffer, string, strlen(string));
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n < 0) {
+		text = NULL;
+		buffer->failed = true;
+		return;
+	}
+	buffer_append(buffer, text, (size_t)n);
+}
+
+void buffer_append_hex(struct buffer *buffer, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes = data;
+
+	if (!buffer_reserve(buffer, 2 * len))
+		return;
+	for (size_t i = 0; i < len; i++) {
+		buffer->data[buffer->len++] = digits[bytes[i] >> 4];
+		buffer->data[buffer->len++] = digits[bytes[i] & 15];
+	}
+	buffer->data[buffer->len] = '\0';
+}
+
+static const char *xml_escape(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&apos;";
+	default:
+		return NULL;
+	}
+}
+
+void buffer_append_xml(struct buffer *buffer, const char *string)
+{
+	for (; *string != '\0'; string++) {
+		const char *escape = xml_escape(*string);
+
+		if (escape)
+			buffer_append_string(buffer, escape);
+		else
+			buffer_append_char(buffer, *string);
+	}
+}
+
+void buffer_consume(struct buffer *buffer, size_t len)
+{
+	if (len >= buffer->len) {
+		buffer->len = 0;
+	} else {
+		memmove(buffer->data, buffer->data + len, buffer->len - len);
+		buffer->len -= len;
+	}
+	if (buffer->data)
+		buffer->data[buffer->len] = '\0';
+}
+
+void buffer_reset(struct buffer *buffer)
+{
+	buffer->failed = false;
+	buffer_consume(buffer, buffer->len);
+}
+
+bool buffer_failed(const struct buffer *buffer)
+{
+	return buffer->failed;
+}
+
+const char *buffer_string(const struct buffer *buffer)
+{
+	return buffer->data ? buffer->data : "";
+}

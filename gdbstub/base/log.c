@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const char *const category_names[LOG_NCATEGORIES] = {
+	[LOG_RSP] = "rsp",
+	[LOG_INFERIOR] = "inferior",
+	[LOG_STOPS] = "stops",
+	[LOG_BPF] = "bpf",
+	[LOG_SERVER] = "server",
+};
+
+/* stderr's twin: part of the process, like stderr itself. */
+static unsigned int enabled_mask;
+
+static int category_find(const char *name, size_t len)
+{
+	for (int i = 0; i < LOG_NCATEGORIES; i++)
+		if (strlen(category_names[i]) == len &&
+		    memcmp(category_names[i], name, len) == 0)
+			return i;
+	return -1;
+}
+
+static struct error *unknown_category(const char *name, size_t len)
+{
+	char known[128] = "all";
+
+	for (int i = 0; i < LOG_NCATEGORIES; i++) {
+		strcat(known, ", ");
+		strcat(known, category_names[i]);
+	}
+	return error_create(0, "unknown debug category '%.*s' (known: %s)", (int)len,
+			    name, known);
+}
+
+struct error *log_enable(const char *categories)
+{
+	unsigned int mask = 0;
+
+	for (const char *name = categories; *name != '\0';) {
+		size_t len = strcspn(name, ",");
+		int category = category_find(name, len);
+
+		if (len == 3 && memcmp(name, "all", 3) == 0)
+			mask |= (1U << LOG_NCATEGORIES) - 1;
+		else if (category >= 0)
+			mask |= 1U << category;
+		else
+			return unknown_category(name, len);
+		name += len;
+		name += *name == ',';
+	}
+	enabled_mask |= mask;
+	return NULL;
+}
+
+void log_disable(void)
+{
+	enabled_mask = 0;
+}
+
+bool log_enabled(enum log_category category)
+{
+	return enabled_mask & 1U << category;
+}
+
+/* One write per line, so that lines of the inferior do not get mixed in. */
+static void write_line(const char *prefix, const char *format, va_list args)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0) {
+		text = NULL;
+		return;
+	}
+	fprintf(stderr, "%s%s\n", prefix, text);
+}
+
+void log_debug(enum log_category category, const char *format, ...)
+{
+	char prefix[32];
+	va_list args;
+	int saved = errno;
+
+	if (!log_enabled(category))
+		return;
+	snprintf(prefix, sizeof(prefix), "truehit: %s: ", category_names[category]);
+	va_start(args, format);
+	write_line(prefix, format, args);
+	va_end(args);
+	errno = saved;
+}
+
+void log_info(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_line("", format, args);
+	va_end(args);
+}
+
+void log_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_line("truehit: ", format, args);
+	va_end(args);
+}

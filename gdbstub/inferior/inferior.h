@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes under our control and their threads, over ptrace.
+ *
+ * Every thread is attached by PTRACE_SEIZE, so that our stops
+ * (PTRACE_INTERRUPT) cannot be confused with the program's own SIGSTOP or
+ * SIGTRAP. New threads are followed by PTRACE_O_TRACECLONE and are stopped
+ * before they run their first instruction.
+ */
+#ifndef TRUEHIT_INFERIOR_INFERIOR_H
+#define TRUEHIT_INFERIOR_INFERIOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "arch/arch.h"
+#include "base/error.h"
+#include "inferior/event.h"
+
+struct breakpoints;
+
+/** What a client asked a thread to do (vCont); kept until it is reported. */
+enum resume_kind {
+	RESUME_NONE,     /* stay stopped */
+	RESUME_CONTINUE,
+	RESUME_STEP,     /* one instruction */
+	RESUME_RANGE,    /* step while start <= PC < end */
+	RESUME_STOP,     /* vCont;t: stop, report signal 0 */
+};
+
+struct resume_action {
+	enum resume_kind kind;
+	int signal;          /* to deliver, host number; 0: none */
+	uint64_t start, end; /* RESUME_RANGE */
+};
+
+struct thread {
+	TAILQ_ENTRY(thread) link;
+	struct inferior *inferior;
+	pid_t tid;
+
+	/* Kept by inferior/. */
+	bool running;        /* resumed, and no stop seen since */
+	bool interrupting;   /* PTRACE_INTERRUPT sent, its stop not yet seen */
+	bool stepping;       /* last resumed by PTRACE_SINGLESTEP */
+
+	/* Kept by stops/run.c. */
+	struct resume_action action;
+	struct event pending; /* seen, not yet reported; EVENT_NONE: nothing */
+	bool listening;       /* resumed by PTRACE_LISTEN: in a group stop */
+	int queued_signal;    /* to deliver with the next resume that names none */
+};
+
+TAILQ_HEAD(thread_list, thread);
+
+struct inferior {
+	TAILQ_ENTRY(inferior) link;
+	pid_t pid;
+	bool attached;       /* attached to, rather than started by us */
+	struct thread_list threads;
+	const struct arch_ops *arch;
+	struct breakpoints *breakpoints; /* of stops/; NULL until it made them */
+	int mem_fd;          /* /proc/PID/mem, or -1 */
+	struct inferiors *owner;
+};
+
+TAILQ_HEAD(inferior_list, inferior);
+
+/** All inferiors of a server. */
+struct inferiors {
+	struct inferior_list list;
+	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
+};
+
+void inferiors_init(struct inferiors *inferiors);
+/** Frees everything; neither kills nor detaches anything. */
+void inferiors_deinit(struct inferiors *inferiors);
+
+struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid);
+/** The thread with this tid in any inferior, or NULL. */
+struct thread *thread_find(struct inferiors *inferiors, pid_t tid);
+/** The thread with this tid in @inferior, or NULL. */
+struct thread *inferior_thread(struct inferior *inferior, pid_t tid);
+/** Adds a process with its leader as only thread (stopped). NULL: no memory. */
+struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid,
+				 bool attached);
+/** Takes it off the list and frees it and its threads. */
+void inferior_destroy(struct inferior *inferior);
+/** Adds a thread (stopped). NULL: out of memory. */
+struct thread *thread_create(struct inferior *inferior, pid_t tid);
+void thread_destroy(struct thread *thread);
+
+/* ---- launch.c ---- */
+
+struct launch_options {
+	const char *program;        /* a path, or a name looked up in PATH */
+	char *const *argv;          /* NULL-terminated, argv[0] included */
+	char *const *envp;          /* NULL: our own environment */
+	const char *directory;      /* working directory, or NULL */
+	bool disable_randomization; /* personality(ADDR_NO_RANDOMIZE) */
+	bool stdin_is_null;         /* stdio connection: stdin from /dev/null and
+				     * stdout to our stderr */
+};
+
+/**
+ * Starts a program, stopped at its first instruction (the dynamic linker's
+ * entry), in a process group of its own that is made the terminal's foreground
+ * group if there is a terminal. It dies with us (PTRACE_O_EXITKILL). A failing
+ * exec is an error with its errno ("Cannot exec PROG: No such file ...").
+ */
+struct error *inferior_launch(struct inferiors *inferiors,
+			      const struct launch_options *options,
+			      struct inferior **ret);
+
+/* ---- attach.c ---- */
+
+/**
+ * Attaches to all threads of a process, including those that appear while
+ * attaching, and stops them. The error says why not and what to do (no such
+ * process, not permitted: ptrace_scope or another tracer, a zombie, ourselves).
+ */
+struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
+			      struct inferior **ret);
+/**
+ * Detaches from all threads (all must be stopped) and destroys @inferior.
+ * @signal is delivered to the thread @signal_tid (0: none). queued_signal and
+ * pending signals of other threads are delivered too. The process runs on.
+ */
+void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal);
+/** SIGKILL, waits for its end, destroys @inferior. */
+void inferior_kill(struct inferior *inferior);
+
+/* ---- wait.c ---- */
+
+/**
+ * The next event of any traced thread. @block: wait for one; false: return
+ * EVENT_NONE if there is none. Handles by itself: threads that start (added to
+ * the list), group-stop bookkeeping, a leader that exits before other threads.
+ * A blocking call returns EVENT_NONE only if no traced thread is left to wait for.
+ * After EVENT_EXITED or EVENT_KILLED the inferior is still in the list; the
+ * caller destroys it.
+ */
+void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event);
+
+/**
+ * Is this thread a zombie leader: ended while other threads live on? It will
+ * not report again until the process ends, so nobody may wait for it.
+ */
+bool thread_is_zombie(const struct thread *thread);
+
+/* ---- resume.c ---- */
+
+/** 0 or a negative errno; -ESRCH: it is gone or being killed (its end will be
+ * reported by a wait). The thread must be stopped. */
+int thread_continue(struct thread *thread, int signal);
+int thread_step(struct thread *thread, int signal);
+/** Leaves it in its group stop but lets SIGCONT wake it (PTRACE_LISTEN). */
+int thread_listen(struct thread *thread);
+/** Asks a running thread to stop; a wait will report it. */
+int thread_interrupt(struct thread *thread);
+int thread_get_siginfo(const struct thread *thread, siginfo_t *info);
+int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
+
+/* ---- memory.c ---- */
+
+/**
+ * Reads the inferior's memory as it is (planted traps included; see
+ * breakpoints_read_memory). Returns the number of bytes read, which is short
+ * if the rest is unreadable, or a negative errno if nothing could be read.
+ * Works while threads run, and on pages without read permission.
+ */
+ssize_t inferior_read(struct inferior *inferior, uint64_t addr, void *data,
+		      size_t len);
+/** Writes everything or fails: 0 or a negative errno. Read-only pages too. */
+int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
+		   size_t len);
+
+/* ---- registers.c ---- */
+
+/** Makes @regs empty. */
+void regs_init(struct regs *regs, const struct arch_ops *arch);
+/** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there). */
+int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset);
+/** Fetches all regsets there are. 0 or -ESRCH. */
+int regs_fetch_all(const struct thread *thread, struct regs *regs);
+/** Writes one fetched and changed regset back. */
+int regs_store(const struct thread *thread, const struct regs *regs,
+	       unsigned int regset);
+/** Shorthands over the regset that holds the PC. 0 or a negative errno. */
+int thread_get_pc(const struct thread *thread, uint64_t *pc);
+int thread_set_pc(const struct thread *thread, uint64_t pc);
+
+/* ---- proc.c ---- */
+
+/** The thread's name from /proc ("" if it is gone); NUL-terminated. */
+void thread_name(const struct thread *thread, char *name, size_t size);
+/** The CPU it last ran on, or -1. */
+int thread_core(const struct thread *thread);
+/** The absolute path of the program (readlink /proc/PID/exe); the caller frees
+ * it; NULL if it is gone. */
+char *inferior_exe(const struct inferior *inferior);
+/** A whole file of /proc/PID (auxv, maps, ...): 0 or a negative errno. */
+int inferior_proc_file(const struct inferior *inferior, const char *name,
+		       struct buffer *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses of an inferior to symbols, through elfutils' libdwfl. */
+#ifndef TRUEHIT_INFERIOR_SYMBOLS_H
+#define TRUEHIT_INFERIOR_SYMBOLS_H
+
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "inferior/inferior.h"
+
+/** Symbols of one inferior as it is mapped now. */
+struct symbols;
+
+/** NULL if nothing can be read; the other functions take NULL. */
+struct symbols *symbols_create(const struct inferior *inferior);
+void symbols_destroy(struct symbols *symbols);
+
+/**
+ * Appends "name+0x12" ("name" at its start), or "file.so+0x1234" where no symbol
+ * covers the address, or nothing where no file is mapped.
+ */
+void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of packets and how a packet finds its handler. To add a packet is
+ * to add a row (packet.c) and a handler.
+ */
+#ifndef TRUEHIT_RSP_PACKET_H
+#define TRUEHIT_RSP_PACKET_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "rsp/parse.h"
+
+struct server;
+
+/**
+ * Handles one packet. @args is what follows the packet's name (and its
+ * separator). The handler appends the reply to @reply and returns NULL; an empty
+ * reply means "not supported". A returned error is sent as "E.text" and @reply
+ * is dropped. A handler that resumes threads sets server->session.resumed:
+ * then nothing is sent now, and the stop reply follows when there is a stop.
+ */
+typedef struct error *packet_handler(struct server *server, struct cursor *args,
+				     struct buffer *reply);
+
+struct packet {
+	const char *name;        /* the packet begins with this */
+	packet_handler *handler;
+	const char *separators;  /* one of these must follow the name and is
+				  * skipped; "": nothing may follow; NULL:
+				  * anything may follow at once */
+	const char *feature;     /* what qSupported advertises ("QPassSignals+"),
+				  * or NULL */
+};
+
+/** Handles a packet and fills in the reply ("E.text" for an error). */
+void packet_dispatch(struct server *server, const char *packet, size_t len,
+		     struct buffer *reply);
+
+/* Handlers, by file. */
+
+/* query.c */
+packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
+	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
+	packet_QPassSignals, packet_QDisableRandomization, packet_vMustReplyEmpty,
+	packet_qSymbol, packet_QNonStop, packet_QProgramSignals;
+/* threads.c: H, T */
+packet_handler packet_H, packet_T;
+/* registers.c */
+packet_handler packet_g, packet_G, packet_p, packet_P;
+/* memory.c */
+packet_handler packet_m, packet_M, packet_X;
+/* resume.c */
+packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
+	packet_s, packet_S;
+/* breakpoint.c */
+packet_handler packet_Z, packet_z;
+/* process.c */
+packet_handler packet_D, packet_k, packet_vKill, packet_vRun, packet_vAttach,
+	packet_extended_mode, packet_R;
+/* xfer.c: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH over a table of objects */
+packet_handler packet_qXfer;
+/* vfile.c: vFile:OPERATION:... over a table of operations */
+packet_handler packet_vFile;
+/* monitor.c: qRcmd,HEX over a table of commands */
+packet_handler packet_qRcmd;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the server remembers about the client that is connected. */
+#ifndef TRUEHIT_RSP_SESSION_H
+#define TRUEHIT_RSP_SESSION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "rsp/parse.h"
+
+enum { RSP_PACKET_SIZE = 0x20000 }; /* holds the biggest condition that gdb sends */
+
+struct session {
+	bool no_ack;         /* QStartNoAckMode */
+	bool extended;       /* `!` or target extended-remote */
+	bool resumed;        /* threads run; a stop reply is owed */
+	bool ending;         /* close the connection after this reply */
+	bool exit_server;    /* `monitor exit`: and end the server */
+
+	/* Features the client named in qSupported. */
+	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events;
+
+	struct thread_id general;  /* Hg */
+	struct thread_id resuming; /* Hc */
+	struct vfile *vfile;       /* of vfile.c; NULL until used */
+};
+
+void session_init(struct session *session);
+void session_deinit(struct session *session);
+
+/* vfile.c: closes all files that the client left open and frees the state. */
+void vfile_destroy(struct vfile *vfile);
+
+#endif

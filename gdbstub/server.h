@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The program's one context, and its event loop. */
+#ifndef TRUEHIT_SERVER_H
+#define TRUEHIT_SERVER_H
+
+#include "options.h"
+#include "rsp/session.h"
+#include "stops/run.h"
+
+struct connection;
+
+struct server {
+	struct options options;
+	struct run run;
+	struct session session;
+	struct connection *connection; /* the client's; NULL: nobody is there */
+
+	/* How to start the program again (vRun without a name, R). */
+	char *program;
+	char **argv;
+	bool disable_randomization;
+};
+
+/** Starts or attaches as the options say, serves clients until it is time to
+ * end. Returns the process's exit status. */
+int server_main(struct server *server);
+
+/**
+ * Shows text in the client's console right now (an O packet). Only legal while
+ * the client waits for a reply to vCont or qRcmd.
+ */
+void server_console(struct server *server, const char *text);
+
+/** The thread that Hg chose, or a sensible default; NULL: no process. */
+struct thread *server_thread(struct server *server);
+/** The inferior of that thread; NULL: no process. */
+struct inferior *server_inferior(struct server *server);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the client asked for (Z packets) and what is in place. A new location
+ * is put in place at once, so that the client learns of errors; a removed one
+ * stays until the next commit, since gdb removes and re-inserts everything at
+ * each stop: that must cost no system call.
+ */
+#ifndef TRUEHIT_STOPS_BREAKPOINTS_H
+#define TRUEHIT_STOPS_BREAKPOINTS_H
+
+#include "stops/engine.h"
+
+TAILQ_HEAD(location_list, location);
+
+/** The locations of one inferior. */
+struct breakpoints {
+	struct inferior *inferior;
+	struct engines *engines;
+	struct location_list locations;
+};
+
+/** NULL: out of memory. Sets inferior->breakpoints. */
+struct breakpoints *breakpoints_create(struct inferior *inferior,
+				       struct engines *engines);
+/** Takes everything out of the inferior. @gone as in engine_ops.remove. */
+void breakpoints_destroy(struct breakpoints *breakpoints, bool gone);
+
+/**
+ * Z: inserts, or replaces the conditions of an equal location (idempotent).
+ * Takes references on the conditions. Errors say which slots are taken by what.
+ */
+struct error *breakpoints_insert(struct breakpoints *breakpoints,
+				 enum breakpoint_type type, uint64_t addr,
+				 unsigned int len,
+				 struct agent_expr *const *conditions,
+				 size_t nconditions);
+/** z: no longer wanted; no error if it never was. */
+void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
+			uint64_t addr, unsigned int len);
+/** Nothing is wanted any longer (the client has gone). */
+void breakpoints_remove_all(struct breakpoints *breakpoints);
+
+/**
+ * Makes what is in place equal to what is wanted. @stepping: only single steps
+ * follow, so unwanted locations are merely switched off.
+ */
+struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping);
+
+/** The program was replaced (exec): everything in place is gone, nothing wanted. */
+void breakpoints_forget(struct breakpoints *breakpoints);
+/** A new, stopped thread of the inferior. */
+void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *thread);
+/** Writes the original bytes into a forked child that shares no memory. */
+void breakpoints_clean_child(struct breakpoints *breakpoints,
+			     struct inferior *child);
+
+/** As inferior_read and inferior_write, but planted traps are not seen, and
+ * survive a write over them. */
+ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *data,
+				size_t len);
+int breakpoints_write_memory(struct inferior *inferior, uint64_t addr,
+			     const void *data, size_t len);
+
+/** Appends the table of `monitor breakpoints`. */
+void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out);
+/** Sets all counts to zero (`monitor reset`). */
+void breakpoints_reset_counts(struct breakpoints *breakpoints);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/engine.h"
+
+#include "base/log.h"
+
+static const struct engine_ops *const all_engines[NENGINES] = {
+	[ENGINE_PERF_EVENT] = &perf_event_engine,
+	[ENGINE_DEBUGREG] = &debugreg_engine,
+	[ENGINE_INT3] = &int3_engine,
+};
+
+void engines_init(struct engines *engines)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		*engine = (struct engine){.ops = all_engines[i]};
+		engine->unusable = engine->ops->probe(engine);
+		if (engine->unusable)
+			log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
+				  error_text(engine->unusable));
+	}
+}
+
+void engines_deinit(struct engines *engines)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable)
+			engine->ops->deinit(engine);
+		error_destroy(engine->unusable);
+	}
+}
+
+void engines_print(const struct engines *engines, struct buffer *out)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		const struct engine *engine = &engines->engine[i];
+
+		buffer_printf(out, "%-10s  %s\n%-10s  %s%s\n", engine->ops->name,
+			      engine->ops->title, "",
+			      engine->unusable ? "not usable: " : "usable",
+			      engine->unusable ? error_text(engine->unusable) : "");
+	}
+}

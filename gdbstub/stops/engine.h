@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An engine is a way to make threads stop at a location. One engine, one ops
+ * table; rsp/ never learns which engine serves a location.
+ *
+ *   perf_event   bpf/perf_event.c     hardware, condition in the kernel
+ *   debugreg     stops/debugreg.c     hardware, over ptrace, condition in the stub
+ *   int3         stops/int3.c         software traps, condition in the stub
+ */
+#ifndef TRUEHIT_STOPS_ENGINE_H
+#define TRUEHIT_STOPS_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "agent/expr.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "inferior/inferior.h"
+
+/** The digit of the Z packet. */
+enum breakpoint_type {
+	BREAKPOINT_SOFTWARE = 0,
+	BREAKPOINT_HARDWARE = 1,
+	WATCHPOINT_WRITE = 2,
+	WATCHPOINT_READ = 3,
+	WATCHPOINT_ACCESS = 4,
+};
+
+enum location_state {
+	LOCATION_OUT,       /* nothing in place */
+	LOCATION_IN,        /* threads stop here */
+	LOCATION_SUSPENDED, /* in place but switched off: cheap to switch on */
+};
+
+struct engine;
+
+/** One place to stop: what gdb asked for, and how it is served. */
+struct location {
+	TAILQ_ENTRY(location) link;
+	struct inferior *inferior;
+	enum breakpoint_type type;
+	uint64_t addr;
+	unsigned int len;               /* the packet's kind: bytes to watch */
+	struct agent_expr **conditions; /* owned references; none: always */
+	size_t nconditions;
+
+	bool wanted;                    /* the client wants it now */
+	enum location_state state;
+	struct engine *engine;          /* who serves it; NULL if OUT */
+	void *engine_data;              /* the engine's own */
+	char *why;                      /* why this engine, for people; or NULL */
+
+	/* Counted by the stub; the engine adds its own in counts(). */
+	struct location_counts {
+		uint64_t hits;   /* the event fired */
+		uint64_t trues;  /* ... and the client was told */
+		uint64_t maybes; /* ... and the kernel left it to the stub */
+	} counts;
+};
+
+/** What an engine knows about one stop of one thread. */
+enum hit_verdict {
+	HIT_TRUE,  /* the kernel found the condition true */
+	HIT_MAYBE, /* the kernel could not decide: evaluate */
+	HIT_PLAIN, /* nothing was evaluated yet: evaluate */
+};
+
+struct hit {
+	struct location *location;
+	enum hit_verdict verdict;
+};
+
+enum { HITS_MAX = 8 };
+
+/** The answer of on_stop. */
+struct hits {
+	struct hit hit[HITS_MAX];
+	unsigned int count;
+	/* The signal of the event was made by the engine and is none of the
+	 * program's business, nor the end of a single step. */
+	bool signal_is_ours;
+};
+
+struct engine_ops {
+	const char *name;
+	/** What it is, for `monitor engines`. */
+	const char *title;
+
+	/**
+	 * Finds out by doing whether the engine works here, and makes its
+	 * state. An error says what is missing and what the user can do.
+	 */
+	struct error *(*probe)(struct engine *engine);
+	void (*deinit)(struct engine *engine);
+
+	/**
+	 * Puts a location in place for all threads of its inferior (all stopped)
+	 * and those to come. On error nothing is left behind; errno ENOSPC: no
+	 * slot is free; EOPNOTSUPP: not of this engine's kind.
+	 */
+	struct error *(*insert)(struct engine *engine, struct location *location);
+	/**
+	 * Takes it out. All threads are stopped, or @gone: the process has
+	 * ended or runs another program, and only our own state is to be freed.
+	 */
+	void (*remove)(struct engine *engine, struct location *location, bool gone);
+	/** Switches off and on again; negative errno on failure. */
+	int (*suspend)(struct engine *engine, struct location *location);
+	int (*resume)(struct engine *engine, struct location *location);
+	/** A new, stopped thread; NULL if the kernel takes care of new threads. */
+	int (*thread_added)(struct engine *engine, struct location *location,
+			    struct thread *thread);
+
+	/**
+	 * Looks at an EVENT_SIGNAL of a stopped thread and appends what it knows
+	 * to @hits. Must be called once for each signal stop, single steps too.
+	 */
+	void (*on_stop)(struct engine *engine, const struct event *event,
+			struct hits *hits);
+	/** Adds the kernel's counts; NULL if the stub counts everything. */
+	void (*counts)(struct engine *engine, const struct location *location,
+		       struct location_counts *counts);
+	/** Sets the kernel's counts of a location to zero; NULL as above. */
+	void (*reset_counts)(struct engine *engine, struct location *location);
+	/**
+	 * Appends what decides the condition ("kernel", "kernel; maybe: reads
+	 * $xmm0", "stub"), for `monitor breakpoints`.
+	 */
+	void (*describe)(struct engine *engine, const struct location *location,
+			 struct buffer *out);
+	/**
+	 * The bytes in [start, end) are not what the inferior's memory shows:
+	 * conditions that read them cannot be decided in the kernel. start ==
+	 * end: none. NULL if the engine reads no memory.
+	 */
+	void (*set_shadow)(struct engine *engine, uint64_t start, uint64_t end);
+};
+
+struct engine {
+	const struct engine_ops *ops;
+	void *state;           /* the engine's own */
+	struct error *unusable; /* why it cannot be used, or NULL */
+};
+
+extern const struct engine_ops perf_event_engine;
+extern const struct engine_ops debugreg_engine;
+extern const struct engine_ops int3_engine;
+
+/** All engines, probed. Order is preference. */
+enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, NENGINES };
+struct engines {
+	struct engine engine[NENGINES];
+};
+
+/** Probes every engine; unusable ones are kept with the reason. */
+void engines_init(struct engines *engines);
+void engines_deinit(struct engines *engines);
+/** Appends the table of `monitor engines`. */
+void engines_print(const struct engines *engines, struct buffer *out);
+
+#endif

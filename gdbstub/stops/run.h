@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run control: resumes threads as the client asked, takes the kernel's events,
+ * throws false hits away, and says when there is a stop to report. All-stop: a
+ * reported stop means that every thread of every inferior is stopped.
+ */
+#ifndef TRUEHIT_STOPS_RUN_H
+#define TRUEHIT_STOPS_RUN_H
+
+#include <stdbool.h>
+
+#include "inferior/inferior.h"
+#include "stops/breakpoints.h"
+
+enum stop_kind {
+	STOP_NONE,
+	STOP_SIGNAL,     /* .signal; also the end of a step (SIGTRAP) */
+	STOP_SWBREAK,    /* SIGTRAP at a software breakpoint; PC at its address */
+	STOP_HWBREAK,    /* SIGTRAP at a hardware breakpoint */
+	STOP_WATCH,      /* SIGTRAP after an access: .watch, .addr */
+	STOP_EXEC,       /* the thread runs a new program (.path; caller's to copy) */
+	STOP_EXITED,     /* .status */
+	STOP_KILLED,     /* .signal */
+	STOP_NO_RESUMED, /* no thread that was resumed is left */
+};
+
+/** One stop as the client is told of it. */
+struct stop {
+	enum stop_kind kind;
+	pid_t pid, tid;
+	int signal;                 /* host number */
+	int status;
+	enum breakpoint_type watch; /* STOP_WATCH: which kind */
+	uint64_t addr;              /* STOP_WATCH: the watched address */
+};
+
+struct run {
+	struct inferiors inferiors;
+	struct engines engines;
+	bool running;            /* threads were resumed, no stop reported since */
+	bool interrupt_requested;
+	bool pass_signal[128];   /* QPassSignals: by host number */
+	struct stop last;        /* what `?` answers */
+};
+
+/** Probes the engines. */
+void run_init(struct run *run);
+/** Kills started inferiors, detaches from attached ones, frees everything. */
+void run_deinit(struct run *run);
+
+/** Starts, attaches: as inferior_launch, inferior_attach, with breakpoints. */
+struct error *run_launch(struct run *run, const struct launch_options *options,
+			 struct inferior **ret);
+struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret);
+/** Takes breakpoints out, detaches, destroys. Stops the threads if they run. */
+void run_detach(struct run *run, struct inferior *inferior, int signal);
+void run_kill(struct run *run, struct inferior *inferior);
+
+/**
+ * Resumes every thread whose action is not RESUME_NONE, after committing the
+ * breakpoints. A stop that was seen earlier but not yet reported may come at
+ * once by run_poll instead.
+ */
+struct error *run_resume(struct run *run);
+/** Ctrl-C: every thread stops; the next stop is SIGINT unless another comes first. */
+void run_interrupt(struct run *run);
+/**
+ * Takes what the kernel has to tell (never blocks). True: *stop is to be
+ * reported, and everything is stopped.
+ */
+bool run_poll(struct run *run, struct stop *stop);
+/** Stops every thread without reporting (the client went away). */
+void run_halt(struct run *run);
+
+#endif
