@@ -21,6 +21,7 @@
 #include "inferior/event.h"
 
 struct breakpoints;
+struct pending_stop;
 
 /** What a client asked a thread to do (vCont); kept until it is reported. */
 enum resume_kind {
@@ -49,9 +50,14 @@ struct thread {
 
 	/* Kept by stops/run.c. */
 	struct resume_action action;
-	struct event pending; /* seen, not yet reported; EVENT_NONE: nothing */
-	bool listening;       /* resumed by PTRACE_LISTEN: in a group stop */
-	int queued_signal;    /* to deliver with the next resume that names none */
+	struct event pending; /* a signal of the program's, seen but not yet
+			       * reported; EVENT_NONE: nothing */
+	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
+					    * the thread */
+	bool in_signal_stop;  /* stopped where a signal can be injected */
+	bool listening;       /* in a group stop, resumed by PTRACE_LISTEN */
+	bool needs_step_over; /* a trap planted at its PC was hit in vain */
+	uint64_t injected;    /* signals (bit n - 1) we sent it for the client */
 };
 
 TAILQ_HEAD(thread_list, thread);
@@ -63,6 +69,7 @@ struct inferior {
 	struct thread_list threads;
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints; /* of stops/; NULL until it made them */
+	struct pending_stop *pending_stop; /* its end, not yet reported (run.c) */
 	int mem_fd;          /* /proc/PID/mem, or -1 */
 	struct inferiors *owner;
 };
@@ -126,8 +133,8 @@ struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 			      struct inferior **ret);
 /**
  * Detaches from all threads (all must be stopped) and destroys @inferior.
- * @signal is delivered to the thread @signal_tid (0: none). queued_signal and
- * pending signals of other threads are delivered too. The process runs on.
+ * @signal is delivered to the thread @signal_tid (0: none). Pending signals of
+ * the other threads are delivered too. The process runs on.
  */
 void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal);
 /** SIGKILL, waits for its end, destroys @inferior. */
