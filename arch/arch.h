@@ -118,10 +118,13 @@ struct arch_ops {
 	int (*debugreg_set)(pid_t tid, const struct hw_region *regions,
 			    unsigned int count);
 	/**
-	 * Which of the regions given to debugreg_set fired at this stop, as a
-	 * bit mask; clears the record. @siginfo_addr is si_addr of the SIGTRAP.
+	 * Which of the regions given to debugreg_set (the same again) fired at
+	 * this stop, as a bit mask; clears the record. @siginfo_addr is si_addr
+	 * of the SIGTRAP.
 	 */
-	int (*debugreg_hits)(pid_t tid, uint64_t siginfo_addr, uint32_t *mask);
+	int (*debugreg_hits)(pid_t tid, uint64_t siginfo_addr,
+			     const struct hw_region *regions, unsigned int count,
+			     uint32_t *mask);
 };
 
 /** The processor this binary was built for. Never fails. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "arch/x86_64/x86_64.h"
+
+static const uint8_t int3[] = {0xcc};
+
+static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
+
+static const struct arch_ops x86_64 = {
+	.name = "x86_64",
+	.regsets = x86_64_regsets,
+	.nregsets = X86_64_NREGSETS,
+	.pc_reg = X86_64_RIP,
+	.sp_reg = X86_64_RSP,
+	.expedited = expedited,
+	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
+	.breakpoint_insn = int3,
+	.breakpoint_len = sizeof(int3),
+	.breakpoint_pc_advance = sizeof(int3),
+	.init = x86_64_init,
+	.registers = x86_64_registers,
+	.target_xml = x86_64_target_xml,
+	.reg_read = x86_64_reg_read,
+	.reg_write = x86_64_reg_write,
+	.hw_slots = x86_64_hw_slots,
+	.hw_plan = x86_64_hw_plan,
+	.hw_perf_attr = x86_64_hw_perf_attr,
+	.debugreg_set = x86_64_debugreg_set,
+	.debugreg_hits = x86_64_debugreg_hits,
+};
+
+const struct arch_ops *arch_native(void)
+{
+	return &x86_64;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of the x86_64 ops table; see arch/arch.h for their contracts. */
+#ifndef TRUEHIT_ARCH_X86_64_H
+#define TRUEHIT_ARCH_X86_64_H
+
+#include "arch/arch.h"
+
+#define X86_64_CORE	"org.gnu.gdb.i386.core"
+#define X86_64_SSE	"org.gnu.gdb.i386.sse"
+#define X86_64_LINUX	"org.gnu.gdb.i386.linux"
+#define X86_64_SEGMENTS "org.gnu.gdb.i386.segments"
+#define X86_64_AVX	"org.gnu.gdb.i386.avx"
+#define X86_64_AVX512	"org.gnu.gdb.i386.avx512"
+#define X86_64_PKEYS	"org.gnu.gdb.i386.pkeys"
+
+/* Indices into the regsets. */
+enum { X86_64_GENERAL, X86_64_XSTATE, X86_64_NREGSETS };
+
+/* gdb's numbers of the registers that the ops table names. */
+enum { X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RIP = 16 };
+
+/* registers.c */
+/* Final after init. */
+extern struct regset_def x86_64_regsets[X86_64_NREGSETS];
+struct error *x86_64_init(void);
+const struct reg_def *x86_64_registers(unsigned int *count);
+int x86_64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
+int x86_64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
+
+/* tdesc.c */
+void x86_64_target_xml(struct buffer *out);
+
+/* hw_plan.c: pure, compiles everywhere */
+unsigned int x86_64_hw_slots(enum hw_kind kind, bool *shared);
+int x86_64_hw_plan(const struct hw_region *region, struct hw_region *out,
+		   unsigned int max);
+void x86_64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
+			 uint64_t *bp_len);
+
+/* debugreg.c */
+int x86_64_debugreg_set(pid_t tid, const struct hw_region *regions, unsigned int count);
+int x86_64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,
+			 const struct hw_region *regions, unsigned int count,
+			 uint32_t *mask);
+
+#endif
