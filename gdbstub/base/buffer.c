@@ -101,20 +101,59 @@ static const char *xml_escape(char c)
 		return "&quot;";
 	case '\'':
 		return "&apos;";
+	case '\t':
+		return "&#9;";
+	case '\n':
+		return "&#10;";
+	case '\r':
+		return "&#13;";
 	default:
-		return NULL;
+		return (unsigned char)c < ' ' ? "?" : NULL;
 	}
+}
+
+/* The length of the UTF-8 sequence at @string; 0: it is none that XML allows. */
+static size_t utf8_length(const char *string)
+{
+	/* By length: the bits that mark the first byte, and the least value. */
+	static const struct {
+		unsigned char mask, mark;
+		uint32_t least;
+	} forms[] = {{0x80, 0, 0},
+		     {0xe0, 0xc0, 0x80},
+		     {0xf0, 0xe0, 0x800},
+		     {0xf8, 0xf0, 0x10000}};
+	const unsigned char *bytes = (const unsigned char *)string;
+
+	for (size_t more = 0; more < sizeof(forms) / sizeof(forms[0]); more++) {
+		uint32_t value = bytes[0] & (unsigned char)~forms[more].mask;
+
+		if ((bytes[0] & forms[more].mask) != forms[more].mark)
+			continue;
+		for (size_t i = 1; i <= more; i++) {
+			if ((bytes[i] & 0xc0) != 0x80)
+				return 0;
+			value = value << 6 | (bytes[i] & 0x3f);
+		}
+		if (value < forms[more].least || value > 0x10ffff ||
+		    (value >= 0xd800 && value <= 0xdfff) || (value | 1) == 0xffff)
+			return 0;
+		return more + 1;
+	}
+	return 0;
 }
 
 void buffer_append_xml(struct buffer *buffer, const char *string)
 {
-	for (; *string != '\0'; string++) {
+	while (*string != '\0') {
 		const char *escape = xml_escape(*string);
+		size_t len = utf8_length(string);
 
-		if (escape)
-			buffer_append_string(buffer, escape);
+		if (escape || len == 0)
+			buffer_append_string(buffer, escape ? escape : "?");
 		else
-			buffer_append_char(buffer, *string);
+			buffer_append(buffer, string, len);
+		string += len > 0 ? len : 1;
 	}
 }
 

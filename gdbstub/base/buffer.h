@@ -36,7 +36,11 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /** Two lower-case hex digits per byte. */
 void buffer_append_hex(struct buffer *buffer, const void *data, size_t len);
-/** XML text or attribute value: & < > " ' are escaped. */
+/**
+ * XML text or attribute value: & < > " ' and white space other than blanks are
+ * escaped; what XML 1.0 does not allow (control characters, bytes that are no
+ * UTF-8) becomes '?', so that one odd name does not spoil a document.
+ */
 void buffer_append_xml(struct buffer *buffer, const char *string);
 
 /** Removes the first @len bytes (at most all). */

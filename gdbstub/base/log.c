@@ -37,7 +37,7 @@ static struct error *unknown_category(const char *name, size_t len)
 			    name, known);
 }
 
-struct error *log_enable(const char *categories)
+static struct error *parse_categories(const char *categories, unsigned int *ret)
 {
 	unsigned int mask = 0;
 
@@ -54,13 +54,26 @@ struct error *log_enable(const char *categories)
 		name += len;
 		name += *name == ',';
 	}
-	enabled_mask |= mask;
+	*ret = mask;
 	return NULL;
 }
 
-void log_disable(void)
+struct error *log_enable(const char *categories)
 {
-	enabled_mask = 0;
+	unsigned int mask = 0;
+	struct error *error = parse_categories(categories, &mask);
+
+	enabled_mask |= mask;
+	return error;
+}
+
+struct error *log_disable(const char *categories)
+{
+	unsigned int mask = 0;
+	struct error *error = parse_categories(categories, &mask);
+
+	enabled_mask &= ~mask;
+	return error;
 }
 
 bool log_enabled(enum log_category category)

@@ -27,8 +27,8 @@ enum log_category {
  */
 struct error *log_enable(const char *categories);
 
-/** Turns every category off. */
-void log_disable(void);
+/** Turns categories off, in the same way. */
+struct error *log_disable(const char *categories);
 
 /** Is the category on? For output that is costly to make. */
 bool log_enabled(enum log_category category);

@@ -12,13 +12,21 @@
 #include "base/error.h"
 #include "inferior/inferior.h"
 
+/** Which part of the list is wanted; all zero: everything. */
+struct solib_range {
+	uint64_t start; /* first link map to list */
+	uint64_t prev;  /* its predecessor in the list */
+	uint64_t lmid;  /* their name space: the address of its struct r_debug */
+};
+
 /**
  * Appends the library list in gdb's "library-list-svr4" form (qXfer
- * libraries-svr4), with main-lm and, for dlmopen name spaces, lmid. @start and
- * @prev: first link map to list and its predecessor; 0: the whole list. A
- * program that has no link map yet, or none at all, gives an empty list.
+ * libraries-svr4), with main-lm and the name space (dlmopen) of each library as
+ * lmid. A program whose dynamic linker has not made a link map yet gives an empty
+ * list; one without DT_DEBUG (a static one) is an error, so that gdb looks for
+ * the list by itself. A damaged list is told as far as it is sound.
  */
-struct error *solib_list_xml(struct inferior *inferior, uint64_t start, uint64_t prev,
+struct error *solib_list_xml(struct inferior *inferior, const struct solib_range *range,
 			     struct buffer *out);
 
 #endif

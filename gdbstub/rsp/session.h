@@ -24,6 +24,7 @@ struct session {
 	struct thread_id general;  /* Hg */
 	struct thread_id resuming; /* Hc */
 	struct vfile *vfile;       /* of vfile.c; NULL until used */
+	struct xfer *xfer;         /* of xfer.c; NULL until used */
 };
 
 void session_init(struct session *session);
@@ -31,5 +32,7 @@ void session_deinit(struct session *session);
 
 /* vfile.c: closes all files that the client left open and frees the state. */
 void vfile_destroy(struct vfile *vfile);
+/* xfer.c: frees the object that the client is reading in pieces. */
+void xfer_destroy(struct xfer *xfer);
 
 #endif
