@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* What is left of the command line. */
+struct words {
+	char **next, **end;
+};
+
+struct option_row {
+	const char *name;
+	const char *argument; /* "[=CATEGORIES]" if it may have one; or NULL */
+	const char *help;
+	struct error *(*set)(struct options *options, const char *argument);
+};
+
+static struct error *set_once(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->once = true;
+	return NULL;
+}
+
+static struct error *set_multi(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->multi = true;
+	return NULL;
+}
+
+static struct error *set_debug(struct options *options, const char *argument)
+{
+	(void)options;
+	return log_enable(argument ? argument : "all");
+}
+
+static struct error *set_fixed_addresses(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->disable_randomization = true;
+	return NULL;
+}
+
+static struct error *set_random_addresses(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->disable_randomization = false;
+	return NULL;
+}
+
+static struct error *set_version(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->show_version = true;
+	return NULL;
+}
+
+static struct error *set_help(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->show_help = true;
+	return NULL;
+}
+
+static const struct option_row option_rows[] = {
+	{"--once", NULL, "serve one client, then end", set_once},
+	{"--multi", NULL, "wait for a client without a program; stay when one ends",
+	 set_multi},
+	{"--debug", "[=CATEGORIES]",
+	 "debugging output: all, or rsp, inferior, stops, bpf, server", set_debug},
+	{"--disable-randomization", NULL,
+	 "start programs at fixed addresses (the default)", set_fixed_addresses},
+	{"--no-disable-randomization", NULL, "start programs at random addresses",
+	 set_random_addresses},
+	{"--version", NULL, "print the version and end", set_version},
+	{"--help", NULL, "print this text and end", set_help},
+};
+
+enum { NOPTIONS = sizeof(option_rows) / sizeof(option_rows[0]) };
+
+static const char attach_option[] = "--attach";
+
+static struct error *set_option(struct options *options, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const char *argument = word[len] == '=' ? word + len + 1 : NULL;
+
+	for (int i = 0; i < NOPTIONS; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (strlen(row->name) != len || memcmp(row->name, word, len) != 0)
+			continue;
+		if (argument && !row->argument)
+			return error_create(0, "%s takes no argument", row->name);
+		return row->set(options, argument);
+	}
+	return error_create(0, "unknown option: %s", word);
+}
+
+static bool take_attach(struct words *words)
+{
+	if (words->next == words->end || strcmp(*words->next, attach_option) != 0)
+		return false;
+	words->next++;
+	return true;
+}
+
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] != '\0';
+}
+
+static struct error *parse_pid(struct words *words, pid_t *pid)
+{
+	const char *word = words->next < words->end ? *words->next++ : NULL;
+	char *end = NULL;
+	long value;
+
+	if (!word)
+		return error_create(0, "--attach needs the PID of a process");
+	value = strtol(word, &end, 10);
+	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value <= 0 ||
+	    value > INT_MAX)
+		return error_create(0, "'%s' is not a PID", word);
+	if (words->next < words->end)
+		return error_create(0, "too many words after --attach PID: %s",
+				    *words->next);
+	*pid = (pid_t)value;
+	return NULL;
+}
+
+struct error *options_parse(struct options *options, int argc, char **argv)
+{
+	struct words words = {argv + (argc > 0), argv + argc};
+	bool attach = false;
+
+	*options = (struct options){.disable_randomization = true};
+	while (words.next < words.end && is_option(*words.next)) {
+		struct error *error;
+
+		if (take_attach(&words)) {
+			attach = true;
+			continue;
+		}
+		error = set_option(options, *words.next++);
+		if (error)
+			return error;
+	}
+	if (options->show_version || options->show_help)
+		return NULL;
+	if (words.next == words.end)
+		return error_create(0, "no COMM given, the place to listen at");
+	options->comm = *words.next++;
+	if (take_attach(&words) || attach)
+		return parse_pid(&words, &options->attach_pid);
+	if (words.next < words.end)
+		options->program_argv = words.next;
+	else if (!options->multi)
+		return error_create(0, "no program to run given (or use --multi)");
+	return NULL;
+}
+
+void options_print_help(void)
+{
+	printf("Usage: truehit [OPTIONS] COMM PROG [ARGS...]\n"
+	       "       truehit [OPTIONS] COMM --attach PID\n"
+	       "       truehit [OPTIONS] --multi COMM\n"
+	       "Serves a GDB that debugs PROG or the process PID.\n\n"
+	       "COMM is one of\n"
+	       "  :PORT       that TCP port of this machine's loopback addresses;\n"
+	       "              port 0 means any free one, which is printed\n"
+	       "  HOST:PORT   that TCP port of the addresses of HOST; [V6]:PORT\n"
+	       "  unix:PATH   a unix socket\n"
+	       "  stdio, -    standard input and output\n\n"
+	       "Options:\n");
+	for (int i = 0; i < NOPTIONS; i++) {
+		const struct option_row *row = &option_rows[i];
+		const char *argument = row->argument ? row->argument : "";
+
+		printf("  %s%-*s  %s\n", row->name, 27 - (int)strlen(row->name),
+		       argument, row->help);
+	}
+	printf("  %-27s  %s\n", "--attach", "attach to the process PID");
+}
+
+void options_print_version(void)
+{
+	printf("truehit %s\n", PACKAGE_VERSION);
+}

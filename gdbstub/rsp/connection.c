@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "rsp/frame.h"
+#include "rsp/session.h"
+
+enum {
+	READ_SIZE = 65536,
+	/* A client with so much unread gets no more of its requests served. */
+	OUT_LIMIT = 4 * RSP_PACKET_SIZE,
+	TRACE_MAX = 1024,
+};
+
+struct connection {
+	int in_fd, out_fd;
+	struct frame_decoder decoder;
+	struct buffer in; /* read; bytes before in_pos are done with */
+	size_t in_pos;
+	struct buffer out;  /* to be written */
+	struct buffer last; /* the last packet as sent, for '-' */
+	bool no_ack;
+	bool eof;    /* the client sends no more */
+	bool broken; /* nothing can be sent any more */
+};
+
+struct connection *connection_create(int in_fd, int out_fd)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+
+	if (!connection) {
+		close(in_fd);
+		if (out_fd >= 0)
+			close(out_fd);
+		return NULL;
+	}
+	connection->in_fd = in_fd;
+	connection->out_fd = out_fd < 0 ? in_fd : out_fd;
+	frame_decoder_init(&connection->decoder, RSP_PACKET_SIZE);
+	return connection;
+}
+
+void connection_destroy(struct connection *connection)
+{
+	if (!connection)
+		return;
+	close(connection->in_fd);
+	if (connection->out_fd != connection->in_fd)
+		close(connection->out_fd);
+	frame_decoder_deinit(&connection->decoder);
+	buffer_deinit(&connection->in);
+	buffer_deinit(&connection->out);
+	buffer_deinit(&connection->last);
+	free(connection);
+}
+
+/* "<- text" with unprintable bytes as \xNN. */
+static void trace(const char *direction, const char *data, size_t len)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+
+	if (!log_enabled(LOG_RSP))
+		return;
+	for (size_t i = 0; i < len && i < TRACE_MAX; i++) {
+		unsigned char c = (unsigned char)data[i];
+
+		if (c >= ' ' && c <= '~')
+			buffer_append_char(&text, (char)c);
+		else
+			buffer_printf(&text, "\\x%02x", c);
+	}
+	log_debug(LOG_RSP, "%s %s%s", direction, buffer_string(&text),
+		  len > TRACE_MAX ? "..." : "");
+}
+
+static bool congested(const struct connection *connection)
+{
+	return connection->out.len > OUT_LIMIT;
+}
+
+void connection_poll(const struct connection *connection, struct pollfd *fds)
+{
+	fds[0] = (struct pollfd){.fd = connection->in_fd,
+				 .events = congested(connection) ? 0 : POLLIN};
+	fds[1] = (struct pollfd){.fd = connection->out_fd,
+				 .events = connection->out.len > 0 ? POLLOUT : 0};
+}
+
+static bool would_block(void)
+{
+	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+static void write_out(struct connection *connection)
+{
+	struct buffer *out = &connection->out;
+
+	while (out->len > 0 && !connection->broken) {
+		ssize_t n = write(connection->out_fd, out->data, out->len);
+
+		if (n < 0 && would_block())
+			return;
+		if (n < 0)
+			connection->broken = true;
+		else
+			buffer_consume(out, (size_t)n);
+	}
+}
+
+static void read_in(struct connection *connection)
+{
+	char chunk[READ_SIZE];
+	ssize_t n;
+
+	if (connection->eof)
+		return;
+	n = read(connection->in_fd, chunk, sizeof(chunk));
+	if (n < 0 && would_block())
+		return;
+	if (n <= 0) {
+		connection->eof = true;
+		return;
+	}
+	buffer_consume(&connection->in, connection->in_pos);
+	connection->in_pos = 0;
+	buffer_append(&connection->in, chunk, (size_t)n);
+	if (buffer_failed(&connection->in)) {
+		log_warning("no memory for the client's packets");
+		connection->broken = true;
+	}
+}
+
+void connection_io(struct connection *connection)
+{
+	write_out(connection);
+	if (!congested(connection))
+		read_in(connection);
+}
+
+static void queue(struct connection *connection, const char *data, size_t len)
+{
+	buffer_append(&connection->out, data, len);
+	if (buffer_failed(&connection->out)) {
+		log_warning("no memory for a reply to the client");
+		connection->broken = true;
+	}
+	write_out(connection);
+}
+
+void connection_send(struct connection *connection, const void *payload, size_t len)
+{
+	trace("->", payload, len);
+	buffer_reset(&connection->last);
+	frame_encode(&connection->last, payload, len);
+	if (buffer_failed(&connection->last)) {
+		log_warning("no memory for a reply to the client");
+		connection->broken = true;
+		return;
+	}
+	queue(connection, connection->last.data, connection->last.len);
+}
+
+static void acknowledge(struct connection *connection, bool good)
+{
+	if (!connection->no_ack)
+		queue(connection, good ? "+" : "-", 1);
+}
+
+/* The client waits for a reply to what we could not read. */
+static void refuse(struct connection *connection, const char *reason)
+{
+	log_debug(LOG_RSP, "refused: %s", reason);
+	acknowledge(connection, true);
+	connection_send(connection, reason, strlen(reason));
+}
+
+/* If the last packet is still to be written, the client cannot have seen it. */
+static void send_again(struct connection *connection)
+{
+	if (!connection->no_ack && connection->out.len == 0)
+		queue(connection, connection->last.data, connection->last.len);
+}
+
+static void bad_checksum(struct connection *connection)
+{
+	/* Without acknowledgements the client will not send it again. */
+	if (connection->no_ack)
+		refuse(connection, "E.the packet's checksum is wrong");
+	else
+		acknowledge(connection, false);
+}
+
+static bool take_event(struct connection *connection, enum frame_event event)
+{
+	switch (event) {
+	case FRAME_PACKET:
+		acknowledge(connection, true);
+		return true;
+	case FRAME_INTERRUPT:
+		return true;
+	case FRAME_NAK:
+		send_again(connection);
+		return false;
+	case FRAME_BAD_CHECKSUM:
+		bad_checksum(connection);
+		return false;
+	case FRAME_TOO_LONG:
+		refuse(connection, "E.the packet is longer than PacketSize");
+		return false;
+	case FRAME_MALFORMED:
+		refuse(connection, "E.the packet has a misplaced escape or run length");
+		return false;
+	case FRAME_NONE:
+	case FRAME_ACK:
+		break;
+	}
+	return false;
+}
+
+enum connection_event connection_next(struct connection *connection,
+				      struct cursor *packet)
+{
+	const struct buffer *in = &connection->in;
+
+	while (connection->in_pos < in->len && !congested(connection)) {
+		const char *p = in->data + connection->in_pos;
+		enum frame_event event =
+			frame_decode(&connection->decoder, &p, in->data + in->len);
+		const struct buffer *payload = &connection->decoder.packet;
+
+		connection->in_pos = (size_t)(p - in->data);
+		if (!take_event(connection, event))
+			continue;
+		if (event == FRAME_INTERRUPT) {
+			log_debug(LOG_RSP, "<- interrupt");
+			return CONNECTION_INTERRUPT;
+		}
+		trace("<-", buffer_string(payload), payload->len);
+		packet->p = buffer_string(payload);
+		packet->end = packet->p + payload->len;
+		return CONNECTION_PACKET;
+	}
+	return connection->eof || connection->broken ? CONNECTION_GONE
+						     : CONNECTION_NOTHING;
+}
+
+void connection_set_no_ack(struct connection *connection)
+{
+	connection->no_ack = true;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void connection_drain(struct connection *connection, int timeout)
+{
+	int64_t end = now_ms() + timeout;
+
+	write_out(connection);
+	while (connection->out.len > 0 && !connection->broken) {
+		struct pollfd fd = {.fd = connection->out_fd, .events = POLLOUT};
+		int64_t left = end - now_ms();
+
+		if (left <= 0 || poll(&fd, 1, (int)left) == 0)
+			return;
+		write_out(connection);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One client: bytes in and out, never blocking. Acknowledges packets, and sends
+ * the last one again when the client asks.
+ */
+#ifndef TRUEHIT_RSP_CONNECTION_H
+#define TRUEHIT_RSP_CONNECTION_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rsp/parse.h"
+
+struct connection;
+
+/** Takes the (non-blocking) descriptors over; @out_fd -1: the same as @in_fd.
+ * NULL: out of memory (the descriptors are closed then). */
+struct connection *connection_create(int in_fd, int out_fd);
+/** Closes; what was not written is lost. NULL is legal. */
+void connection_destroy(struct connection *connection);
+
+enum { CONNECTION_POLL_FDS = 2 };
+/** Fills in CONNECTION_POLL_FDS rows. */
+void connection_poll(const struct connection *connection, struct pollfd *fds);
+/** Takes what poll saw: reads and writes as much as goes without waiting. */
+void connection_io(struct connection *connection);
+
+enum connection_event {
+	CONNECTION_NOTHING,
+	CONNECTION_PACKET,
+	CONNECTION_INTERRUPT, /* 0x03 */
+	CONNECTION_GONE,      /* the client has gone, and all it sent was taken */
+};
+/** The next thing that the client sent. The packet is valid until the next call.
+ * Damaged packets are answered here. */
+enum connection_event connection_next(struct connection *connection,
+				      struct cursor *packet);
+
+/** Sends a packet with this payload; kept until the client takes it. */
+void connection_send(struct connection *connection, const void *payload, size_t len);
+/** QStartNoAckMode: neither sends nor heeds acknowledgements from now on. */
+void connection_set_no_ack(struct connection *connection);
+/** Waits until everything is written, at most @timeout milliseconds. */
+void connection_drain(struct connection *connection, int timeout);
+
+#endif

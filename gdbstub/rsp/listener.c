@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/log.h"
+#include "rsp/connection.h"
+
+enum { BACKLOG = 8, PORT_TRIES = 16 };
+
+/* ---- the COMM word ---- */
+
+static bool parse_port(const char *text, unsigned int *port)
+{
+	unsigned int value = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && value <= UINT16_MAX; p++)
+		value = value * 10 + (unsigned int)(*p - '0');
+	*port = value;
+	return p != text && *p == '\0' && value <= UINT16_MAX;
+}
+
+static struct error *comm_parse_tcp(const char *text, struct comm *comm)
+{
+	/* The last colon: an IPv6 address may come without brackets. */
+	const char *colon = strrchr(text, ':'), *host = text;
+	size_t len;
+
+	if (!colon)
+		return error_create(0,
+				    "%s: not a place to listen at; give [HOST]:PORT, "
+				    "unix:PATH or stdio",
+				    text);
+	if (!parse_port(colon + 1, &comm->port))
+		return error_create(0, "%s: '%s' is not a port number (0 to 65535)",
+				    text, colon + 1);
+	len = (size_t)(colon - text);
+	if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
+		host++;
+		len -= 2;
+	}
+	if (len >= sizeof(comm->host))
+		return error_create(0, "%s: the host name is too long", text);
+	memcpy(comm->host, host, len);
+	return NULL;
+}
+
+struct error *comm_parse(const char *text, struct comm *comm)
+{
+	static const char unix_prefix[] = "unix:";
+	const char *path = text + sizeof(unix_prefix) - 1;
+
+	*comm = (struct comm){.kind = COMM_TCP};
+	if (strcmp(text, "-") == 0 || strcmp(text, "stdio") == 0) {
+		comm->kind = COMM_STDIO;
+		return NULL;
+	}
+	if (strncmp(text, unix_prefix, sizeof(unix_prefix) - 1) != 0)
+		return comm_parse_tcp(text, comm);
+	comm->kind = COMM_UNIX;
+	if (*path == '\0')
+		return error_create(0, "%s: no path after unix:", text);
+	if (strlen(path) >= sizeof(comm->path))
+		return error_create(0, "%s: longer than a socket's path can be (%zu)",
+				    text, sizeof(comm->path) - 1);
+	strcpy(comm->path, path);
+	return NULL;
+}
+
+/* ---- TCP ---- */
+
+static struct error *bind_error(int err)
+{
+	return error_create(0, "Can't bind address: %s.", strerror(err));
+}
+
+static unsigned int local_port(int fd)
+{
+	struct sockaddr_storage addr = {0};
+	socklen_t len = sizeof(addr);
+
+	getsockname(fd, (struct sockaddr *)&addr, &len);
+	/* Both families have the port in the same place. */
+	return ntohs(((struct sockaddr_in *)&addr)->sin_port);
+}
+
+/* A socket that listens at this address; negative errno. */
+static int listen_at(const struct addrinfo *info, unsigned int port)
+{
+	struct sockaddr_storage addr = {0};
+	int on = 1;
+	int fd _cleanup_close_ =
+		socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	memcpy(&addr, info->ai_addr, info->ai_addrlen);
+	((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)port);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (info->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, (struct sockaddr *)&addr, info->ai_addrlen) < 0 ||
+	    listen(fd, BACKLOG) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+static void close_sockets(struct listener *listener)
+{
+	while (listener->nfds > 0)
+		close(listener->fds[--listener->nfds]);
+}
+
+/*
+ * Listens at every address. One in use is fatal: a client would reach the other
+ * server there. One that this machine lacks (no IPv6) is not, if another works.
+ */
+static int listen_at_all(struct listener *listener, const struct addrinfo *list)
+{
+	int err = -EADDRNOTAVAIL;
+
+	listener->port = listener->comm.port;
+	for (const struct addrinfo *info = list; info; info = info->ai_next) {
+		int fd;
+
+		if (listener->nfds == LISTENER_SOCKETS_MAX)
+			break;
+		fd = listen_at(info, listener->port);
+		if (fd == -EADDRINUSE) {
+			close_sockets(listener);
+			return fd;
+		}
+		if (fd < 0) {
+			err = fd;
+			continue;
+		}
+		listener->fds[listener->nfds++] = fd;
+		listener->port = local_port(fd);
+	}
+	return listener->nfds > 0 ? 0 : err;
+}
+
+static struct error *open_tcp(struct listener *listener)
+{
+	const char *host = listener->comm.host;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
+	struct addrinfo *list = NULL;
+	int tries = listener->comm.port == 0 ? PORT_TRIES : 1;
+	int err;
+
+	/* Without a host and without AI_PASSIVE: the loopback addresses. */
+	err = getaddrinfo(*host ? host : NULL, "0", &hints, &list);
+	if (err)
+		return error_create(0, "%s: cannot resolve name: %s", host,
+				    err == EAI_SYSTEM ? strerror(errno)
+						      : gai_strerror(err));
+	/* A port that is free at one address may be taken at the next. */
+	do {
+		err = listen_at_all(listener, list);
+	} while (err == -EADDRINUSE && --tries > 0);
+	freeaddrinfo(list);
+	return err < 0 ? bind_error(-err) : NULL;
+}
+
+/* ---- unix sockets ---- */
+
+/*
+ * Does a server have this socket? Asked with the wrong type of socket, so that it
+ * sees no client come and go: EPROTOTYPE then, and ECONNREFUSED if nobody has it.
+ */
+static bool somebody_listens(const struct sockaddr_un *addr)
+{
+	int fd _cleanup_close_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
+	       errno == EPROTOTYPE;
+}
+
+static struct error *make_room(const struct sockaddr_un *addr)
+{
+	struct stat st;
+
+	if (lstat(addr->sun_path, &st) < 0)
+		return NULL;
+	if (!S_ISSOCK(st.st_mode))
+		return error_create(0, "%s exists and is not a socket", addr->sun_path);
+	if (somebody_listens(addr))
+		return bind_error(EADDRINUSE);
+	if (unlink(addr->sun_path) < 0)
+		return error_create(errno, "cannot replace %s", addr->sun_path);
+	return NULL;
+}
+
+static struct error *open_unix(struct listener *listener)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct error *error;
+	int fd _cleanup_close_ = -1;
+
+	strcpy(addr.sun_path, listener->comm.path);
+	error = make_room(&addr);
+	if (error)
+		return error;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return error_prefix(bind_error(errno), "%s", addr.sun_path);
+	listener->owns_path = true;
+	/* Who may connect may do everything that we may do. */
+	if (chmod(addr.sun_path, 0600) < 0 || listen(fd, BACKLOG) < 0) {
+		struct error *failure =
+			error_create(errno, "cannot listen at %s", addr.sun_path);
+
+		listener_close(listener);
+		return failure;
+	}
+	listener->fds[listener->nfds++] = take_fd(&fd);
+	return NULL;
+}
+
+/* ---- the listener ---- */
+
+struct error *listener_open(struct listener *listener, const struct comm *comm)
+{
+	*listener = (struct listener){.comm = *comm};
+	switch (comm->kind) {
+	case COMM_TCP:
+		return open_tcp(listener);
+	case COMM_UNIX:
+		return open_unix(listener);
+	case COMM_STDIO:
+		break;
+	}
+	return NULL;
+}
+
+void listener_close(struct listener *listener)
+{
+	close_sockets(listener);
+	if (listener->owns_path)
+		unlink(listener->comm.path);
+	listener->owns_path = false;
+	listener->used = true;
+}
+
+void listener_announce(const struct listener *listener)
+{
+	switch (listener->comm.kind) {
+	case COMM_TCP:
+		log_info("Listening on port %u", listener->port);
+		break;
+	case COMM_UNIX:
+		log_info("Listening on unix:%s", listener->comm.path);
+		break;
+	case COMM_STDIO:
+		break;
+	}
+}
+
+bool listener_is_open(const struct listener *listener)
+{
+	return listener->nfds > 0 ||
+	       (listener->comm.kind == COMM_STDIO && !listener->used);
+}
+
+unsigned int listener_poll(const struct listener *listener, struct pollfd *fds)
+{
+	for (unsigned int i = 0; i < listener->nfds; i++)
+		fds[i] = (struct pollfd){.fd = listener->fds[i], .events = POLLIN};
+	return listener->nfds;
+}
+
+static struct connection *accept_at(int listen_fd)
+{
+	struct sockaddr_storage addr = {0};
+	socklen_t len = sizeof(addr);
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+	int on = 1;
+	int fd _cleanup_close_ = accept4(listen_fd, (struct sockaddr *)&addr, &len,
+					 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (addr.ss_family == AF_UNIX) {
+		log_info("Remote debugging from a local client");
+	} else {
+		/* Replies are small and waited for; and a host that vanishes
+		 * without a word is to be noticed. */
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+		if (getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port,
+				sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+			log_info("Remote debugging from host %s, port %s", host, port);
+	}
+	return connection_create(take_fd(&fd), -1);
+}
+
+/* Another open file description where possible, since O_NONBLOCK on the one
+ * that we share with others (a terminal) would be set for them, too. */
+static int private_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	char path[64];
+	int copy;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	copy = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (copy >= 0)
+		return copy;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (copy >= 0)
+		fcntl(copy, F_SETFL, flags | O_NONBLOCK);
+	return copy;
+}
+
+static struct connection *accept_stdio(struct listener *listener)
+{
+	int in _cleanup_close_ = private_nonblocking(STDIN_FILENO);
+	int out _cleanup_close_ = private_nonblocking(STDOUT_FILENO);
+
+	if (in < 0 || out < 0 || listener->used)
+		return NULL;
+	listener->used = true;
+	log_info("Remote debugging using stdio");
+	return connection_create(take_fd(&in), take_fd(&out));
+}
+
+struct connection *listener_accept(struct listener *listener)
+{
+	if (listener->comm.kind == COMM_STDIO)
+		return accept_stdio(listener);
+	for (unsigned int i = 0; i < listener->nfds; i++) {
+		struct connection *connection = accept_at(listener->fds[i]);
+
+		if (connection)
+			return connection;
+	}
+	return NULL;
+}

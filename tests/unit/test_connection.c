@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/buffer.h"
+#include "rsp/connection.h"
+#include "rsp/listener.h"
+#include "rsp/session.h"
+
+enum { PATIENCE = 5000 };
+
+/* ---- COMM ---- */
+
+static struct comm comm(const char *text)
+{
+	struct comm parsed;
+	struct error *error _cleanup_error_ = comm_parse(text, &parsed);
+
+	cr_assert_null(error, "%s", text);
+	return parsed;
+}
+
+static void expect_tcp(const char *text, const char *host, unsigned int port)
+{
+	struct comm parsed = comm(text);
+
+	cr_expect_eq(parsed.kind, COMM_TCP, "%s", text);
+	cr_expect_str_eq(parsed.host, host, "%s", text);
+	cr_expect_eq(parsed.port, port, "%s", text);
+}
+
+Test(comm, forms)
+{
+	expect_tcp(":2345", "", 2345);
+	expect_tcp("localhost:0", "localhost", 0);
+	expect_tcp("127.0.0.1:65535", "127.0.0.1", 65535);
+	expect_tcp("[::1]:80", "::1", 80);
+	expect_tcp("::1:80", "::1", 80);
+	expect_tcp("tcp8:123:80", "tcp8:123", 80);
+	cr_expect_eq(comm("-").kind, COMM_STDIO);
+	cr_expect_eq(comm("stdio").kind, COMM_STDIO);
+	cr_expect_str_eq(comm("unix:/tmp/s").path, "/tmp/s");
+}
+
+Test(comm, errors)
+{
+	static const char *const bad[] = {
+		"",    "localhost",    ":",	":x",	    ":65536",	 ":-1",
+		":1x", ":99999999999", "unix:", "/dev/tty", "localhost:"};
+	char longest[COMM_HOST_MAX + 8];
+	struct comm parsed;
+	struct error *error;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct error *refused _cleanup_error_ = comm_parse(bad[i], &parsed);
+
+		cr_expect(refused, "%s", bad[i]);
+	}
+	memset(longest, 'h', sizeof(longest));
+	strcpy(longest + COMM_HOST_MAX, ":1");
+	error = comm_parse(longest, &parsed);
+	cr_expect(error);
+	error_destroy(error);
+}
+
+/* ---- listening ---- */
+
+static struct listener listen_at(const char *text)
+{
+	struct comm where = comm(text);
+	struct listener listener;
+	struct error *error _cleanup_error_ = listener_open(&listener, &where);
+
+	cr_assert_null(error, "%s: %s", text, error_text(error));
+	return listener;
+}
+
+static void expect_refused(const char *text, const char *reason)
+{
+	struct comm where = comm(text);
+	struct listener listener;
+	struct error *error _cleanup_error_ = listener_open(&listener, &where);
+
+	cr_assert(error, "%s", text);
+	cr_expect(strstr(error_text(error), reason), "%s", error_text(error));
+	cr_expect_eq(listener.nfds, 0);
+}
+
+static int connect_to(unsigned int port)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET,
+				   .sin_port = htons((uint16_t)port),
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	cr_assert_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+static struct connection *accept_from(struct listener *listener)
+{
+	struct pollfd fds[LISTENER_SOCKETS_MAX];
+	unsigned int n = listener_poll(listener, fds);
+
+	cr_assert_gt(poll(fds, n, PATIENCE), 0);
+	return listener_accept(listener);
+}
+
+Test(listener, loopback_with_a_port_of_its_own_choice)
+{
+	struct listener listener = listen_at(":0");
+	int client;
+	struct connection *connection;
+
+	cr_expect_gt(listener.port, 0);
+	for (unsigned int i = 0; i < listener.nfds; i++)
+		cr_expect(fcntl(listener.fds[i], F_GETFD) & FD_CLOEXEC);
+	client = connect_to(listener.port);
+	connection = accept_from(&listener);
+	cr_expect(connection);
+	cr_expect_null(listener_accept(&listener));
+	connection_destroy(connection);
+	close(client);
+	listener_close(&listener);
+	cr_expect_not(listener_is_open(&listener));
+}
+
+/* An empty host never means the outside world. */
+Test(listener, loopback_only)
+{
+	struct listener listener = listen_at(":0");
+
+	for (unsigned int i = 0; i < listener.nfds; i++) {
+		struct sockaddr_storage addr = {0};
+		socklen_t len = sizeof(addr);
+
+		getsockname(listener.fds[i], (struct sockaddr *)&addr, &len);
+		if (addr.ss_family == AF_INET)
+			cr_expect_eq(((struct sockaddr_in *)&addr)->sin_addr.s_addr,
+				     htonl(INADDR_LOOPBACK));
+		else
+			cr_expect(IN6_IS_ADDR_LOOPBACK(
+				&((struct sockaddr_in6 *)&addr)->sin6_addr));
+	}
+	listener_close(&listener);
+}
+
+Test(listener, port_in_use)
+{
+	struct listener listener = listen_at("127.0.0.1:0");
+	char same[32];
+
+	snprintf(same, sizeof(same), ":%u", listener.port);
+	expect_refused(same, "Can't bind address: Address already in use.");
+	listener_close(&listener);
+}
+
+Test(listener, names_that_cannot_be_resolved)
+{
+	expect_refused("tcp8:123:2345", "tcp8:123: cannot resolve name: ");
+	expect_refused("no such host:2345", "no such host: cannot resolve name: ");
+}
+
+Test(listener, unix_socket)
+{
+	char directory[] = "/tmp/truehit-XXXXXX", path[64], text[80];
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct listener listener;
+	struct connection *connection;
+	struct stat st;
+	int client = socket(AF_UNIX, SOCK_STREAM, 0), stale;
+
+	cr_assert(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/s", directory);
+	snprintf(text, sizeof(text), "unix:%s", path);
+	strcpy(addr.sun_path, path);
+
+	/* One that nobody listens at any more is replaced. */
+	stale = socket(AF_UNIX, SOCK_STREAM, 0);
+	cr_assert_eq(bind(stale, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	close(stale);
+	listener = listen_at(text);
+	cr_assert_eq(lstat(path, &st), 0);
+	cr_expect_eq(st.st_mode & 0777, 0600);
+	expect_refused(text, "Address already in use");
+	cr_assert_eq(connect(client, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	connection = accept_from(&listener);
+	cr_expect(connection);
+	cr_expect_null(listener_accept(&listener)); /* the refused one left no trace */
+	connection_destroy(connection);
+	listener_close(&listener);
+	cr_expect_eq(lstat(path, &st), -1);
+
+	/* Any other file is left alone. */
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	expect_refused(text, "exists and is not a socket");
+	cr_expect_eq(lstat(path, &st), 0);
+	unlink(path);
+	rmdir(directory);
+	close(client);
+}
+
+/* ---- packets ---- */
+
+struct pair {
+	int client;
+	struct connection *connection;
+};
+
+static struct pair pair_create(void)
+{
+	int fds[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	return (struct pair){fds[0], connection_create(fds[1], -1)};
+}
+
+static void client_sends(struct pair *pair, const char *text)
+{
+	cr_assert_eq(write(pair->client, text, strlen(text)), (ssize_t)strlen(text));
+	connection_io(pair->connection);
+}
+
+static void expect_packet(struct pair *pair, const char *expected)
+{
+	struct cursor packet;
+
+	cr_assert_eq(connection_next(pair->connection, &packet), CONNECTION_PACKET);
+	cr_assert_eq(cursor_left(&packet), strlen(expected));
+	cr_expect_eq(memcmp(packet.p, expected, strlen(expected)), 0);
+}
+
+static void expect_nothing(struct pair *pair)
+{
+	struct cursor packet;
+
+	cr_expect_eq(connection_next(pair->connection, &packet), CONNECTION_NOTHING);
+}
+
+static void client_receives(struct pair *pair, const char *expected)
+{
+	char text[512];
+	ssize_t n;
+
+	connection_io(pair->connection);
+	n = recv(pair->client, text, sizeof(text) - 1, MSG_DONTWAIT);
+	text[n > 0 ? n : 0] = '\0';
+	cr_expect_str_eq(text, expected);
+}
+
+Test(connection, acknowledges_and_replies)
+{
+	struct pair pair = pair_create();
+
+	client_sends(&pair, "+$qC#b4$OK#9a");
+	expect_packet(&pair, "qC");
+	client_receives(&pair, "+");
+	connection_send(pair.connection, "QC1", 3);
+	client_receives(&pair, "$QC1#c5");
+	expect_packet(&pair, "OK");
+	client_receives(&pair, "+");
+	expect_nothing(&pair);
+	connection_destroy(pair.connection);
+}
+
+Test(connection, sends_again_when_asked)
+{
+	struct pair pair = pair_create();
+
+	connection_send(pair.connection, "OK", 2);
+	client_receives(&pair, "$OK#9a");
+	client_sends(&pair, "-");
+	expect_nothing(&pair);
+	client_receives(&pair, "$OK#9a");
+	client_sends(&pair, "$qC#b5");
+	expect_nothing(&pair);
+	client_receives(&pair, "-");
+	connection_destroy(pair.connection);
+}
+
+Test(connection, without_acknowledgements)
+{
+	struct pair pair = pair_create();
+
+	connection_set_no_ack(pair.connection);
+	client_sends(&pair, "$qC#b4-");
+	expect_packet(&pair, "qC");
+	expect_nothing(&pair);
+	client_receives(&pair, "");
+	/* The client waits: it must get some answer. */
+	client_sends(&pair, "$qC#b5");
+	expect_nothing(&pair);
+	client_receives(&pair, "$E.the packet's checksum is wrong#a2");
+	connection_destroy(pair.connection);
+}
+
+Test(connection, interrupt)
+{
+	struct pair pair = pair_create();
+	struct cursor packet;
+
+	client_sends(&pair, "\x03");
+	cr_expect_eq(connection_next(pair.connection, &packet), CONNECTION_INTERRUPT);
+	expect_nothing(&pair);
+	connection_destroy(pair.connection);
+}
+
+Test(connection, what_was_sent_before_the_end_is_taken)
+{
+	struct pair pair = pair_create();
+	struct cursor packet;
+
+	client_sends(&pair, "$qC#b4");
+	shutdown(pair.client, SHUT_WR);
+	connection_io(pair.connection);
+	expect_packet(&pair, "qC");
+	connection_send(pair.connection, "", 0);
+	client_receives(&pair, "+$#00");
+	cr_expect_eq(connection_next(pair.connection, &packet), CONNECTION_GONE);
+	connection_destroy(pair.connection);
+}
+
+/* Sends without reading: nothing blocks, and memory is bounded. */
+Test(connection, client_that_does_not_read, .timeout = 60)
+{
+	struct pair pair = pair_create();
+	struct buffer big _cleanup_buffer_ = {0};
+	struct pollfd fds[CONNECTION_POLL_FDS];
+	struct cursor packet;
+	unsigned int served = 0;
+	char chunk[65536];
+
+	for (int i = 0; i < RSP_PACKET_SIZE; i++)
+		buffer_append_char(&big, (char)('a' + i % 2));
+	for (int i = 0; i < 100; i++) {
+		client_sends(&pair, "$qC#b4");
+		while (connection_next(pair.connection, &packet) == CONNECTION_PACKET) {
+			connection_send(pair.connection, big.data, big.len);
+			served++;
+		}
+	}
+	cr_expect_lt(served, 20);
+	connection_poll(pair.connection, fds);
+	cr_expect_not(fds[0].events & POLLIN);
+	cr_expect(fds[1].events & POLLOUT);
+	connection_drain(pair.connection, 10);
+
+	/* Once it reads, everything is served. */
+	while (served < 100) {
+		while (recv(pair.client, chunk, sizeof(chunk), MSG_DONTWAIT) > 0)
+			;
+		connection_io(pair.connection);
+		while (connection_next(pair.connection, &packet) == CONNECTION_PACKET) {
+			connection_send(pair.connection, big.data, big.len);
+			served++;
+		}
+	}
+	close(pair.client);
+	connection_io(pair.connection);
+	connection_drain(pair.connection, PATIENCE);
+	cr_expect_eq(connection_next(pair.connection, &packet), CONNECTION_GONE);
+	connection_destroy(pair.connection);
+}

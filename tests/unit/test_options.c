@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "options.h"
+
+enum { WORDS_MAX = 12 };
+
+/* Parses a command line given as words separated by blanks. */
+static struct error *parse(struct options *options, const char *line)
+{
+	static char text[256];
+	static char *argv[WORDS_MAX + 1];
+	int argc = 0;
+
+	snprintf(text, sizeof(text), "truehit %s", line);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return options_parse(options, argc, argv);
+}
+
+static struct options good(const char *line)
+{
+	struct options options;
+	struct error *error _cleanup_error_ = parse(&options, line);
+
+	cr_assert_null(error, "%s", line);
+	return options;
+}
+
+static void bad(const char *line, const char *expected)
+{
+	struct options options;
+	struct error *error _cleanup_error_ = parse(&options, line);
+
+	cr_assert(error, "%s", line);
+	cr_expect_str_eq(error_text(error), expected);
+}
+
+Test(options, program)
+{
+	struct options options = good("--once :2345 ls --once -l");
+
+	cr_expect_str_eq(options.comm, ":2345");
+	cr_expect(options.once);
+	cr_expect_not(options.multi);
+	cr_expect(options.disable_randomization);
+	cr_expect_eq(options.attach_pid, 0);
+	cr_expect_str_eq(options.program_argv[0], "ls");
+	cr_expect_str_eq(options.program_argv[1], "--once");
+	cr_expect_str_eq(options.program_argv[2], "-l");
+	cr_expect_null(options.program_argv[3]);
+}
+
+Test(options, attach_before_and_after_comm)
+{
+	struct options options = good("--attach :1 42");
+
+	cr_expect_eq(options.attach_pid, 42);
+	cr_expect_null(options.program_argv);
+	options = good("--once localhost:1 --attach 43");
+	cr_expect_eq(options.attach_pid, 43);
+	cr_expect(options.once);
+}
+
+Test(options, multi_needs_no_program)
+{
+	struct options options = good("--multi -");
+
+	cr_expect(options.multi);
+	cr_expect_str_eq(options.comm, "-");
+	cr_expect_null(options.program_argv);
+	options = good("--multi stdio prog");
+	cr_expect_str_eq(options.program_argv[0], "prog");
+}
+
+Test(options, randomization)
+{
+	cr_expect_not(good("--no-disable-randomization :1 p").disable_randomization);
+	cr_expect(good("--no-disable-randomization --disable-randomization :1 p")
+			  .disable_randomization);
+}
+
+Test(options, debug)
+{
+	good("--debug=rsp,stops :1 p");
+	cr_expect(log_enabled(LOG_RSP));
+	cr_expect_not(log_enabled(LOG_BPF));
+	good("--debug :1 p");
+	cr_expect(log_enabled(LOG_BPF));
+}
+
+Test(options, version_and_help_need_nothing_else)
+{
+	cr_expect(good("--version").show_version);
+	cr_expect(good("--help").show_help);
+}
+
+Test(options, errors)
+{
+	bad("", "no COMM given, the place to listen at");
+	bad("--once", "no COMM given, the place to listen at");
+	bad(":1", "no program to run given (or use --multi)");
+	bad("--bogus :1 p", "unknown option: --bogus");
+	bad("--onc :1 p", "unknown option: --onc");
+	bad("--once=1 :1 p", "--once takes no argument");
+	bad("--attach :1", "--attach needs the PID of a process");
+	bad(":1 --attach", "--attach needs the PID of a process");
+	bad(":1 --attach x", "'x' is not a PID");
+	bad(":1 --attach 1x", "'1x' is not a PID");
+	bad(":1 --attach 0", "'0' is not a PID");
+	bad(":1 --attach -4", "'-4' is not a PID");
+	bad(":1 --attach 99999999999999999999", "'99999999999999999999' is not a PID");
+	bad(":1 --attach 7 x", "too many words after --attach PID: x");
+	bad("--debug=nonsense :1 p",
+	    "unknown debug category 'nonsense' (known: all, rsp, "
+	    "inferior, stops, bpf, server)");
+}
+
+Test(options, help_names_every_option, .init = cr_redirect_stdout)
+{
+	static const char *const names[] = {"--once",
+					    "--multi",
+					    "--attach",
+					    "--debug",
+					    "--disable-randomization",
+					    "--version",
+					    "--help",
+					    "unix:PATH",
+					    "stdio"};
+	char text[8192];
+	FILE *out = cr_get_redirected_stdout();
+	size_t len;
+
+	options_print_help();
+	fflush(stdout);
+	len = fread(text, 1, sizeof(text) - 1, out);
+	text[len] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_expect(strstr(text, names[i]), "%s", names[i]);
+}
