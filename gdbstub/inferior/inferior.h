@@ -55,7 +55,6 @@ struct thread {
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
 	bool in_signal_stop;  /* stopped where a signal can be injected */
-	bool listening;       /* in a group stop, resumed by PTRACE_LISTEN */
 	bool needs_step_over; /* a trap planted at its PC was hit in vain */
 	uint64_t injected;    /* signals (bit n - 1) we sent it for the client */
 };

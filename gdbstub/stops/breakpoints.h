@@ -19,6 +19,9 @@ struct breakpoints {
 	struct location_list locations;
 };
 
+/** "break", "hbreak", "watch", "rwatch", "awatch". */
+const char *breakpoint_type_name(enum breakpoint_type type);
+
 /** NULL: out of memory. Sets inferior->breakpoints. */
 struct breakpoints *breakpoints_create(struct inferior *inferior,
 				       struct engines *engines);
@@ -37,6 +40,9 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 /** z: no longer wanted; no error if it never was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len);
+/** Does the client want to know of hits there? */
+bool breakpoints_wants(const struct breakpoints *breakpoints, enum breakpoint_type type,
+		       uint64_t addr);
 /** Nothing is wanted any longer (the client has gone). */
 void breakpoints_remove_all(struct breakpoints *breakpoints);
 
@@ -53,6 +59,15 @@ void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *th
 /** Writes the original bytes into a forked child that shares no memory. */
 void breakpoints_clean_child(struct breakpoints *breakpoints,
 			     struct inferior *child);
+
+/**
+ * Takes planted traps out of the text until the next commit: those at @addr, or
+ * all of them if @everywhere.
+ */
+struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
+				     bool everywhere);
+/** Is any trap planted in the text? */
+bool breakpoints_have_traps(const struct breakpoints *breakpoints);
 
 /** As inferior_read and inferior_write, but planted traps are not seen, and
  * survive a write over them. */

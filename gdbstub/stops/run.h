@@ -18,11 +18,13 @@ enum stop_kind {
 	STOP_SWBREAK,    /* SIGTRAP at a software breakpoint; PC at its address */
 	STOP_HWBREAK,    /* SIGTRAP at a hardware breakpoint */
 	STOP_WATCH,      /* SIGTRAP after an access: .watch, .addr */
-	STOP_EXEC,       /* the thread runs a new program (.path; caller's to copy) */
+	STOP_EXEC,       /* the thread runs a new program (inferior_exe) */
 	STOP_EXITED,     /* .status */
 	STOP_KILLED,     /* .signal */
 	STOP_NO_RESUMED, /* no thread that was resumed is left */
 };
+
+enum { SIGNALS_MAX = 65 }; /* host numbers 1..64 */
 
 /** One stop as the client is told of it. */
 struct stop {
@@ -37,13 +39,19 @@ struct stop {
 struct run {
 	struct inferiors inferiors;
 	struct engines engines;
-	bool running;            /* threads were resumed, no stop reported since */
+	bool pass_signal[SIGNALS_MAX]; /* QPassSignals: by host number */
+	bool running;                  /* threads were resumed, no stop reported since */
+	struct stop last;              /* what `?` answers */
+
+	/* Kept by run.c. */
 	bool interrupt_requested;
-	bool pass_signal[128];   /* QPassSignals: by host number */
-	struct stop last;        /* what `?` answers */
+	bool halting;        /* threads are being stopped: resume nobody */
+	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
+	pid_t vforking;      /* ... until its vfork child lets go of the memory */
+	uint64_t order;      /* stops seen so far */
 };
 
-/** Probes the engines. */
+/** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
 void run_init(struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A thread stopped at locations: which of them does the client want to know of? */
+#ifndef TRUEHIT_STOPS_HIT_H
+#define TRUEHIT_STOPS_HIT_H
+
+#include "stops/engine.h"
+
+/** Asks every usable engine what it knows about a signal stop. */
+void hits_collect(struct engines *engines, const struct event *event,
+		  struct hits *hits);
+/**
+ * The first location with a true condition, or NULL: evaluates what no kernel
+ * program has decided (an evaluation that fails counts as true), and counts.
+ */
+struct location *hits_evaluate(const struct hits *hits, struct thread *thread);
+
+#endif
