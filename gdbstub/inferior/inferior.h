@@ -55,7 +55,8 @@ struct thread {
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
 	bool in_signal_stop;  /* stopped where a signal can be injected */
-	bool needs_step_over; /* a trap planted at its PC was hit in vain */
+	bool needs_step_over; /* the trap planted at step_over_at was hit in vain */
+	uint64_t step_over_at;
 	uint64_t injected;    /* signals (bit n - 1) we sent it for the client */
 };
 

@@ -9,7 +9,7 @@
 
 static const char *const type_names[] = {
 	[BREAKPOINT_SOFTWARE] = "break", [BREAKPOINT_HARDWARE] = "hbreak",
-	[WATCHPOINT_WRITE] = "watch",    [WATCHPOINT_READ] = "rwatch",
+	[WATCHPOINT_WRITE] = "watch",	 [WATCHPOINT_READ] = "rwatch",
 	[WATCHPOINT_ACCESS] = "awatch",
 };
 
@@ -241,10 +241,8 @@ static struct error *no_slot_error(struct breakpoints *breakpoints,
 	struct buffer users _cleanup_buffer_ = {0};
 	const struct arch_ops *arch = breakpoints->inferior->arch;
 	bool shared;
-	unsigned int slots = arch->hw_slots(location->type <= BREAKPOINT_HARDWARE
-						    ? HW_EXECUTE
-						    : HW_WRITE,
-					    &shared);
+	unsigned int slots = arch->hw_slots(
+		location->type <= BREAKPOINT_HARDWARE ? HW_EXECUTE : HW_WRITE, &shared);
 
 	append_slot_users(breakpoints, &users);
 	error_destroy(error);

@@ -34,8 +34,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone);
  */
 struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
-				 unsigned int len,
-				 struct agent_expr *const *conditions,
+				 unsigned int len, struct agent_expr *const *conditions,
 				 size_t nconditions);
 /** z: no longer wanted; no error if it never was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
@@ -57,8 +56,7 @@ void breakpoints_forget(struct breakpoints *breakpoints);
 /** A new, stopped thread of the inferior. */
 void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *thread);
 /** Writes the original bytes into a forked child that shares no memory. */
-void breakpoints_clean_child(struct breakpoints *breakpoints,
-			     struct inferior *child);
+void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *child);
 
 /**
  * Takes planted traps out of the text until the next commit: those at @addr, or
@@ -73,8 +71,8 @@ bool breakpoints_have_traps(const struct breakpoints *breakpoints);
  * survive a write over them. */
 ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *data,
 				size_t len);
-int breakpoints_write_memory(struct inferior *inferior, uint64_t addr,
-			     const void *data, size_t len);
+int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
+			     size_t len);
 
 /** Appends the table of `monitor breakpoints`. */
 void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out);

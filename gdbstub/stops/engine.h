@@ -29,8 +29,8 @@ enum breakpoint_type {
 };
 
 enum location_state {
-	LOCATION_OUT,       /* nothing in place */
-	LOCATION_IN,        /* threads stop here */
+	LOCATION_OUT,	    /* nothing in place */
+	LOCATION_IN,	    /* threads stop here */
 	LOCATION_SUSPENDED, /* in place but switched off: cheap to switch on */
 };
 
@@ -42,20 +42,20 @@ struct location {
 	struct inferior *inferior;
 	enum breakpoint_type type;
 	uint64_t addr;
-	unsigned int len;               /* the packet's kind: bytes to watch */
+	unsigned int len;		/* the packet's kind: bytes to watch */
 	struct agent_expr **conditions; /* owned references; none: always */
 	size_t nconditions;
 
-	bool wanted;                    /* the client wants it now */
+	bool wanted; /* the client wants it now */
 	enum location_state state;
-	struct engine *engine;          /* who serves it; NULL if OUT */
-	void *engine_data;              /* the engine's own */
-	char *why;                      /* why this engine, for people; or NULL */
+	struct engine *engine; /* who serves it; NULL if OUT */
+	void *engine_data;     /* the engine's own */
+	char *why;	       /* why this engine, for people; or NULL */
 
 	/* Counted by the stub; the engine adds its own in counts(). */
 	struct location_counts {
-		uint64_t hits;   /* the event fired */
-		uint64_t trues;  /* ... and the client was told */
+		uint64_t hits;	 /* the event fired */
+		uint64_t trues;	 /* ... and the client was told */
 		uint64_t maybes; /* ... and the kernel left it to the stub */
 	} counts;
 };
@@ -140,7 +140,7 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
-	void *state;           /* the engine's own */
+	void *state;		/* the engine's own */
 	struct error *unusable; /* why it cannot be used, or NULL */
 };
 

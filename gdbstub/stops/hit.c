@@ -26,8 +26,7 @@ struct inputs {
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
 {
 	struct inputs *inputs = data;
-	ssize_t n =
-		breakpoints_read_memory(inputs->thread->inferior, addr, value, len);
+	ssize_t n = breakpoints_read_memory(inputs->thread->inferior, addr, value, len);
 
 	if (n < 0)
 		return (int)n;
@@ -56,8 +55,8 @@ static bool condition_holds(const struct location *location, struct thread *thre
 	regs_init(&inputs.regs, thread->inferior->arch);
 	for (size_t i = 0; i < location->nconditions; i++) {
 		uint64_t value = 0;
-		_cleanup_error_ struct error *error = agent_expr_evaluate(
-			location->conditions[i], &context, &value);
+		_cleanup_error_ struct error *error =
+			agent_expr_evaluate(location->conditions[i], &context, &value);
 
 		if (error)
 			log_debug(LOG_STOPS, "%s *0x%jx: %s",

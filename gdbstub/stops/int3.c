@@ -57,7 +57,8 @@ static struct error *int3_insert(struct engine *engine, struct location *locatio
 	if (!int3)
 		return error_create(ENOMEM, "software breakpoint");
 	if (location->type != BREAKPOINT_SOFTWARE)
-		return error_create(EOPNOTSUPP, "int3 serves software breakpoints only");
+		return error_create(EOPNOTSUPP,
+				    "int3 serves software breakpoints only");
 	n = inferior_read(location->inferior, location->addr, int3->original, len);
 	if (n != (ssize_t)len)
 		return error_create(n < 0 ? (int)-n : EIO,
@@ -150,7 +151,7 @@ static void int3_describe(struct engine *engine, const struct location *location
 enum overlap {
 	SHOW_ORIGINALS, /* buffer = original */
 	TAKE_ORIGINALS, /* original = buffer */
-	PLANT_TRAPS,    /* buffer = trap */
+	PLANT_TRAPS,	/* buffer = trap */
 };
 
 static void overlap_location(const struct location *location, enum overlap what,

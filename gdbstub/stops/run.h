@@ -14,13 +14,13 @@
 
 enum stop_kind {
 	STOP_NONE,
-	STOP_SIGNAL,     /* .signal; also the end of a step (SIGTRAP) */
-	STOP_SWBREAK,    /* SIGTRAP at a software breakpoint; PC at its address */
-	STOP_HWBREAK,    /* SIGTRAP at a hardware breakpoint */
-	STOP_WATCH,      /* SIGTRAP after an access: .watch, .addr */
-	STOP_EXEC,       /* the thread runs a new program (inferior_exe) */
-	STOP_EXITED,     /* .status */
-	STOP_KILLED,     /* .signal */
+	STOP_SIGNAL,	 /* .signal; also the end of a step (SIGTRAP) */
+	STOP_SWBREAK,	 /* SIGTRAP at a software breakpoint; PC at its address */
+	STOP_HWBREAK,	 /* SIGTRAP at a hardware breakpoint */
+	STOP_WATCH,	 /* SIGTRAP after an access: .watch, .addr */
+	STOP_EXEC,	 /* the thread runs a new program (inferior_exe) */
+	STOP_EXITED,	 /* .status */
+	STOP_KILLED,	 /* .signal */
 	STOP_NO_RESUMED, /* no thread that was resumed is left */
 };
 
@@ -30,25 +30,25 @@ enum { SIGNALS_MAX = 65 }; /* host numbers 1..64 */
 struct stop {
 	enum stop_kind kind;
 	pid_t pid, tid;
-	int signal;                 /* host number */
+	int signal; /* host number */
 	int status;
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
-	uint64_t addr;              /* STOP_WATCH: the watched address */
+	uint64_t addr;		    /* STOP_WATCH: the watched address */
 };
 
 struct run {
 	struct inferiors inferiors;
 	struct engines engines;
 	bool pass_signal[SIGNALS_MAX]; /* QPassSignals: by host number */
-	bool running;                  /* threads were resumed, no stop reported since */
-	struct stop last;              /* what `?` answers */
+	bool running;	  /* threads were resumed, no stop reported since */
+	struct stop last; /* what `?` answers */
 
 	/* Kept by run.c. */
 	bool interrupt_requested;
-	bool halting;        /* threads are being stopped: resume nobody */
+	bool halting;	     /* threads are being stopped: resume nobody */
 	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
-	pid_t vforking;      /* ... until its vfork child lets go of the memory */
-	uint64_t order;      /* stops seen so far */
+	pid_t vforking;	     /* ... until its vfork child lets go of the memory */
+	uint64_t order;	     /* stops seen so far */
 };
 
 /** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/pending.h"
+
+#include "base/log.h"
+
+static struct pending_stop *pending_create(struct run *run, struct stop stop)
+{
+	struct pending_stop *pending = calloc(1, sizeof(*pending));
+
+	if (!pending) {
+		log_warning("out of memory: a stop of thread %d is lost", stop.tid);
+		return NULL;
+	}
+	pending->stop = stop;
+	pending->order = run->order++;
+	return pending;
+}
+
+void pending_set(struct run *run, struct thread *thread, struct stop stop)
+{
+	stop.pid = thread->inferior->pid;
+	stop.tid = thread->tid;
+	if (!thread->pending_stop)
+		thread->pending_stop = pending_create(run, stop);
+}
+
+void pending_set_step_ended(struct run *run, struct thread *thread)
+{
+	if (thread->pending_stop)
+		return;
+	pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL, .signal = SIGTRAP});
+	if (thread->pending_stop)
+		thread->pending_stop->step_ended = true;
+}
+
+void pending_set_signal(struct run *run, const struct event *event)
+{
+	struct stop stop = {.kind = STOP_SIGNAL, .signal = event->signal};
+
+	if (event != &event->thread->pending)
+		event->thread->pending = *event;
+	pending_set(run, event->thread, stop);
+}
+
+void pending_set_end(struct run *run, const struct event *event)
+{
+	struct inferior *inferior = event->inferior;
+	struct stop stop = {
+		.kind = event->kind == EVENT_EXITED ? STOP_EXITED : STOP_KILLED,
+		.pid = inferior->pid,
+		.tid = inferior->pid,
+		.signal = event->signal,
+		.status = event->status,
+	};
+
+	if (!inferior->pending_stop)
+		inferior->pending_stop = pending_create(run, stop);
+}
+
+void pending_clear(struct thread *thread)
+{
+	free(thread->pending_stop);
+	thread->pending_stop = NULL;
+}
+
+static bool hit_is_stale(const struct thread *thread, const struct stop *stop,
+			 enum breakpoint_type type)
+{
+	uint64_t pc;
+
+	if (!breakpoints_wants(thread->inferior->breakpoints, type, stop->addr))
+		return true;
+	return type <= BREAKPOINT_HARDWARE &&
+	       (thread_get_pc(thread, &pc) < 0 || pc != stop->addr);
+}
+
+void pending_drop_stale(struct run *run, struct thread *thread)
+{
+	const struct pending_stop *pending = thread->pending_stop;
+	bool stale = false;
+
+	if (!pending)
+		return;
+	if (pending->stop.kind == STOP_SWBREAK)
+		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_SOFTWARE);
+	else if (pending->stop.kind == STOP_HWBREAK)
+		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_HARDWARE);
+	else if (pending->stop.kind == STOP_WATCH)
+		stale = hit_is_stale(thread, &pending->stop, pending->stop.watch);
+	else if (pending->step_ended)
+		stale = thread->action.kind == RESUME_CONTINUE;
+	if (!stale)
+		return;
+	pending_clear(thread);
+	if (thread->pending.kind != EVENT_NONE)
+		pending_set_signal(run, &thread->pending);
+}
+
+static bool is_reportable(const struct thread *thread)
+{
+	return thread->pending_stop && thread->action.kind != RESUME_NONE;
+}
+
+/* The client waits for the thread that it steps; the others wait their turn. */
+static bool comes_before(const struct thread *a, const struct thread *b)
+{
+	bool a_steps = a->action.kind == RESUME_STEP || a->action.kind == RESUME_RANGE;
+	bool b_steps = b->action.kind == RESUME_STEP || b->action.kind == RESUME_RANGE;
+
+	if (a_steps != b_steps)
+		return a_steps;
+	return a->pending_stop->order < b->pending_stop->order;
+}
+
+static struct thread *first_thread(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread, *first = NULL;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (is_reportable(thread) &&
+			    (!first || comes_before(thread, first)))
+				first = thread;
+		}
+	}
+	return first;
+}
+
+static struct inferior *first_ended(const struct run *run)
+{
+	struct inferior *inferior, *first = NULL;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (inferior->pending_stop &&
+		    (!first ||
+		     inferior->pending_stop->order < first->pending_stop->order))
+			first = inferior;
+	}
+	return first;
+}
+
+bool pending_any(const struct run *run)
+{
+	return first_ended(run) || first_thread(run);
+}
+
+static void take_end(struct inferior *inferior, struct stop *stop)
+{
+	*stop = inferior->pending_stop->stop;
+	if (inferior->breakpoints)
+		breakpoints_destroy(inferior->breakpoints, true);
+	inferior_destroy(inferior);
+}
+
+static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
+{
+	*stop = thread->pending_stop->stop;
+	pending_clear(thread);
+	if (thread->pending.kind == EVENT_NONE)
+		return;
+	/* A signal that came together with a hit is reported after it. */
+	if (stop->kind == STOP_SIGNAL && stop->signal == thread->pending.signal)
+		thread->pending.kind = EVENT_NONE;
+	else
+		pending_set_signal(run, &thread->pending);
+}
+
+bool pending_take(struct run *run, struct stop *stop)
+{
+	struct inferior *ended = first_ended(run);
+	struct thread *thread = first_thread(run);
+
+	if (ended)
+		take_end(ended, stop);
+	else if (thread)
+		take_stop(run, thread, stop);
+	return ended || thread;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stops that were seen and wait to be reported, one per thread and process. */
+#ifndef TRUEHIT_STOPS_PENDING_H
+#define TRUEHIT_STOPS_PENDING_H
+
+#include "stops/run.h"
+
+struct pending_stop {
+	struct stop stop;
+	uint64_t order;	 /* stops are reported in the order in which they were seen */
+	bool step_ended; /* SIGTRAP for no other reason */
+};
+
+/** Notes a stop of a thread; one that it has already is kept instead. */
+void pending_set(struct run *run, struct thread *thread, struct stop stop);
+/** Notes the end of a client's step. */
+void pending_set_step_ended(struct run *run, struct thread *thread);
+/** Notes a signal of the program's, which stays deliverable (thread->pending). */
+void pending_set_signal(struct run *run, const struct event *event);
+/** Notes the end of a process. */
+void pending_set_end(struct run *run, const struct event *event);
+/** Forgets a thread's stop. */
+void pending_clear(struct thread *thread);
+
+/**
+ * Forgets a thread's stop if the client, who is resuming the thread, has made it
+ * moot: the breakpoint is gone, the PC was changed, the step is no longer wanted.
+ */
+void pending_drop_stale(struct run *run, struct thread *thread);
+
+/** Is there a stop of a thread that the client resumed, or of a process? */
+bool pending_any(const struct run *run);
+/** Takes the stop to report next. False: there is none. */
+bool pending_take(struct run *run, struct stop *stop);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of `monitor breakpoints`. */
+#include <inttypes.h>
+#include <libsmartcols.h>
+
+#include "inferior/symbols.h"
+#include "stops/breakpoints.h"
+
+enum {
+	COLUMN_WHAT,
+	COLUMN_ADDRESS,
+	COLUMN_SYMBOL,
+	COLUMN_ENGINE,
+	COLUMN_DECIDED,
+	COLUMN_HITS,
+	COLUMN_FALSE,
+	COLUMN_TRUE,
+	COLUMN_MAYBE,
+	COLUMN_CONDITION,
+	NCOLUMNS
+};
+
+static const struct {
+	const char *title;
+	int flags;
+} columns[NCOLUMNS] = {
+	[COLUMN_WHAT] = {"What", 0},
+	[COLUMN_ADDRESS] = {"Address", 0},
+	[COLUMN_SYMBOL] = {"Symbol", 0},
+	[COLUMN_ENGINE] = {"Engine", 0},
+	[COLUMN_DECIDED] = {"Decided by", 0},
+	[COLUMN_HITS] = {"Hits", SCOLS_FL_RIGHT},
+	[COLUMN_FALSE] = {"False", SCOLS_FL_RIGHT},
+	[COLUMN_TRUE] = {"True", SCOLS_FL_RIGHT},
+	[COLUMN_MAYBE] = {"Maybe", SCOLS_FL_RIGHT},
+	[COLUMN_CONDITION] = {"Condition", 0},
+};
+
+static void unref_table(struct libscols_table **table)
+{
+	scols_unref_table(*table);
+}
+
+/* Groups of three digits, as people read them: 777,777. */
+static void append_count(struct buffer *out, uint64_t count)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			buffer_append_char(out, ',');
+		buffer_append_char(out, digits[i]);
+	}
+}
+
+static void append_conditions(struct buffer *out, const struct location *location)
+{
+	for (size_t i = 0; i < location->nconditions; i++) {
+		if (i > 0)
+			buffer_append_string(out, " || ");
+		agent_expr_print(location->conditions[i], location->inferior->arch,
+				 out);
+	}
+}
+
+static void append_engine(struct buffer *out, const struct location *location)
+{
+	if (location->state == LOCATION_OUT) {
+		buffer_append_string(out, "none");
+		return;
+	}
+	buffer_append_string(out, location->engine->ops->name);
+}
+
+static void append_decided(struct buffer *out, const struct location *location)
+{
+	if (location->state != LOCATION_OUT)
+		location->engine->ops->describe(location->engine, location, out);
+}
+
+static void append_cell(struct buffer *out, int column, const struct location *location,
+			const struct location_counts *counts, struct symbols *symbols)
+{
+	switch (column) {
+	case COLUMN_WHAT:
+		buffer_append_string(out, breakpoint_type_name(location->type));
+		break;
+	case COLUMN_ADDRESS:
+		buffer_printf(out, "0x%" PRIx64, location->addr);
+		break;
+	case COLUMN_SYMBOL:
+		symbols_print(symbols, location->addr, out);
+		break;
+	case COLUMN_ENGINE:
+		append_engine(out, location);
+		break;
+	case COLUMN_DECIDED:
+		append_decided(out, location);
+		break;
+	case COLUMN_HITS:
+		append_count(out, counts->hits);
+		break;
+	case COLUMN_FALSE:
+		append_count(out, counts->hits - counts->trues);
+		break;
+	case COLUMN_TRUE:
+		append_count(out, counts->trues);
+		break;
+	case COLUMN_MAYBE:
+		append_count(out, counts->maybes);
+		break;
+	case COLUMN_CONDITION:
+		append_conditions(out, location);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_row(struct libscols_table *table, const struct location *location,
+		    struct symbols *symbols)
+{
+	struct libscols_line *line = scols_table_new_line(table, NULL);
+	struct location_counts counts = location->counts;
+
+	if (!line)
+		return;
+	if (location->state != LOCATION_OUT && location->engine->ops->counts)
+		location->engine->ops->counts(location->engine, location, &counts);
+	for (int i = 0; i < NCOLUMNS; i++) {
+		struct buffer cell _cleanup_buffer_ = {0};
+
+		append_cell(&cell, i, location, &counts, symbols);
+		scols_line_set_data(line, (size_t)i, buffer_string(&cell));
+	}
+}
+
+/* Why an engine that the user may not expect serves a location. */
+static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->why)
+			buffer_printf(out, "%s *0x%" PRIx64 " is served by %s: %s\n",
+				      breakpoint_type_name(location->type),
+				      location->addr, location->engine->ops->name,
+				      location->why);
+	}
+}
+
+void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
+{
+	struct libscols_table *table _cleanup_(unref_table) = scols_new_table();
+	_cleanup_free_ char *text = NULL;
+	const struct location *location;
+	struct symbols *symbols;
+
+	if (TAILQ_EMPTY(&breakpoints->locations)) {
+		buffer_append_string(out, "No breakpoints or watchpoints.\n");
+		return;
+	}
+	if (!table)
+		return;
+	scols_table_enable_maxout(table, 0);
+	for (int i = 0; i < NCOLUMNS; i++)
+		scols_table_new_column(table, columns[i].title, 0, columns[i].flags);
+	symbols = symbols_create(breakpoints->inferior);
+	TAILQ_FOREACH (location, &breakpoints->locations, link)
+		add_row(table, location, symbols);
+	symbols_destroy(symbols);
+	if (scols_print_table_to_string(table, &text) == 0)
+		buffer_append_string(out, text);
+	buffer_append_char(out, '\n');
+	append_reasons(breakpoints, out);
+}
