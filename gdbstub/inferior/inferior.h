@@ -45,8 +45,12 @@ struct thread {
 
 	/* Kept by inferior/. */
 	bool running;        /* resumed, and no stop seen since */
-	bool interrupting;   /* PTRACE_INTERRUPT sent, its stop not yet seen */
+	bool interrupting;   /* PTRACE_INTERRUPT sent, no stop reported since */
 	bool stepping;       /* last resumed by PTRACE_SINGLESTEP */
+	bool listening;      /* resumed by PTRACE_LISTEN: in a group stop */
+	bool at_signal;      /* in a signal-delivery stop */
+	bool in_syscall;     /* stopped inside a call that it was not stepping */
+	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 
 	/* Kept by stops/run.c. */
 	struct resume_action action;
@@ -70,6 +74,7 @@ struct inferior {
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints; /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported (run.c) */
+	pid_t lender_group;  /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;          /* /proc/PID/mem, or -1 */
 	struct inferiors *owner;
 };

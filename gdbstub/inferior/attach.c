@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/inferior.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inferior/proc.h"
+#include "inferior/wait.h"
+
+enum {
+	POLL_INTERVAL_NS = 500000,
+	KILL_POLLS = 20000, /* 10 s: a thread may be in an uninterruptible wait */
+};
+
+static void poll_pause(void)
+{
+	struct timespec interval = {.tv_nsec = POLL_INTERVAL_NS};
+
+	nanosleep(&interval, NULL);
+}
+
+/* The next thread of the process, 0 at the end. */
+static pid_t next_task(DIR *tasks)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(tasks))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0)
+			return tid;
+	}
+	return 0;
+}
+
+static DIR *open_tasks(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return opendir(path);
+}
+
+/* ---- why not ---- */
+
+static struct error *not_permitted(pid_t pid)
+{
+	long tracer = proc_status_number(pid, "TracerPid");
+	long scope = proc_number("/proc/sys/kernel/yama/ptrace_scope");
+
+	if (tracer > 0)
+		return error_create(0,
+				    "Cannot attach to process %d: process %ld already "
+				    "traces it",
+				    pid, tracer);
+	if (scope > 0)
+		return error_create(EPERM,
+				    "Cannot attach to process %d "
+				    "(/proc/sys/kernel/yama/ptrace_scope is %ld; "
+				    "0 would allow it, and so would root)",
+				    pid, scope);
+	return error_create(EPERM,
+			    "Cannot attach to process %d (it belongs to another user "
+			    "or is protected)",
+			    pid);
+}
+
+static struct error *check_target(struct inferiors *inferiors, pid_t pid)
+{
+	long leader = pid > 0 ? proc_status_number(pid, "Tgid") : -1;
+	char state[2];
+
+	if (pid == getpid())
+		return error_create(0,
+				    "Cannot attach to process %d: that is truehit "
+				    "itself",
+				    pid);
+	if (leader < 0)
+		return error_create(0, "Cannot attach to process %d: no such process",
+				    pid);
+	if (leader != pid)
+		return error_create(
+			0,
+			"Cannot attach to %d: it is a thread of process %ld "
+			"(attach to that)",
+			pid, leader);
+	if (inferior_find(inferiors, pid))
+		return error_create(0, "Process %d is attached to already", pid);
+	if (proc_stat_field(pid, PROC_STAT_STATE, state, sizeof(state)) &&
+	    (*state == 'Z' || *state == 'X'))
+		return error_create(0,
+				    "Cannot attach to process %d: it (or its main "
+				    "thread) has ended and is a zombie",
+				    pid);
+	return NULL;
+}
+
+/* ---- attaching ---- */
+
+static int seize(pid_t tid)
+{
+	return ptrace(PTRACE_SEIZE, tid, NULL, TRACE_OPTIONS) < 0 ? -errno : 0;
+}
+
+/*
+ * Seizes a thread and asks it to stop. A thread that is traced by us already was
+ * made by a seized one, which reports it. One that has ended is no failure either.
+ */
+static int take_thread(struct inferior *inferior, pid_t tid)
+{
+	struct thread *thread;
+	int ret = seize(tid);
+
+	if (ret == -ESRCH || proc_status_number(tid, "TracerPid") < 0)
+		return 0;
+	if (ret == -EPERM && proc_status_number(tid, "TracerPid") == getpid())
+		return 0;
+	if (ret < 0)
+		return ret;
+	thread = thread_create(inferior, tid);
+	if (!thread)
+		return -ENOMEM;
+	thread->running = true;
+	thread_interrupt(thread);
+	return 0;
+}
+
+/* Number of threads that were not in the list yet, or a negative errno. */
+static int take_new_threads(struct inferior *inferior)
+{
+	_cleanup_closedir_ DIR *tasks = open_tasks(inferior->pid);
+	int ret, fresh = 0;
+	pid_t tid;
+
+	while (tasks && (tid = next_task(tasks))) {
+		if (inferior_thread(inferior, tid))
+			continue;
+		ret = take_thread(inferior, tid);
+		if (ret < 0)
+			return ret;
+		if (inferior_thread(inferior, tid))
+			fresh++;
+	}
+	return fresh;
+}
+
+/*
+ * Keeps a signal of the program for later. A process that it forks just now is not
+ * ours to follow.
+ */
+static void note_event(const struct event *event)
+{
+	if (event->kind == EVENT_SIGNAL)
+		event->thread->pending = *event;
+	else if (event->kind == EVENT_FORK || event->kind == EVENT_VFORK)
+		ptrace(PTRACE_DETACH, event->child_pid, NULL, NULL);
+}
+
+/*
+ * Waits until the thread @tid has stopped or ended. False: the process has ended.
+ * Not a blocking wait, since a leader that ends before its threads reports nothing.
+ */
+static bool wait_stopped(struct inferior *inferior, pid_t tid)
+{
+	for (;;) {
+		struct thread *thread = inferior_thread(inferior, tid);
+		struct event event;
+		int status;
+		pid_t ret;
+
+		if (!thread || !thread->running || thread_is_zombie(thread))
+			return true;
+		ret = waitpid(tid, &status, __WALL | WNOHANG);
+		if (ret < 0 && errno != EINTR)
+			return false;
+		if (ret <= 0) {
+			poll_pause();
+			continue;
+		}
+		if (!wait_decode(inferior->owner, tid, status, &event))
+			continue;
+		if (event.kind == EVENT_EXITED || event.kind == EVENT_KILLED)
+			return false;
+		note_event(&event);
+	}
+}
+
+/* By number, since an exec or the end of a thread changes the list. */
+static bool wait_all_stopped(struct inferior *inferior)
+{
+	struct thread *thread = TAILQ_FIRST(&inferior->threads);
+
+	while (thread) {
+		pid_t tid = thread->tid;
+		bool waited = thread->running && !thread_is_zombie(thread);
+
+		if (waited && !wait_stopped(inferior, tid))
+			return false;
+		thread = waited ? TAILQ_FIRST(&inferior->threads)
+				: TAILQ_NEXT(thread, link);
+	}
+	return true;
+}
+
+struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
+			      struct inferior **ret)
+{
+	struct error *error = check_target(inferiors, pid);
+	struct inferior *inferior;
+	struct thread *leader;
+	int fresh;
+
+	if (error)
+		return error;
+	fresh = seize(pid);
+	if (fresh == -EPERM)
+		return not_permitted(pid);
+	if (fresh < 0)
+		return error_create(-fresh, "Cannot attach to process %d", pid);
+	inferior = inferior_create(inferiors, pid, true);
+	if (!inferior) {
+		ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+		return error_create(ENOMEM, "Cannot attach to process %d", pid);
+	}
+	leader = TAILQ_FIRST(&inferior->threads);
+	leader->running = true;
+	thread_interrupt(leader);
+	/* When all known threads have stopped, none of them makes new ones; so an
+	 * empty pass after that is the last. */
+	do {
+		fresh = take_new_threads(inferior);
+		if (!wait_all_stopped(inferior)) {
+			inferior_destroy(inferior);
+			return error_create(0, "Process %d ended while attaching", pid);
+		}
+	} while (fresh > 0);
+	if (fresh < 0) {
+		inferior_detach(inferior, 0, 0);
+		return error_create(-fresh,
+				    "Cannot attach to all threads of process %d", pid);
+	}
+	*ret = inferior;
+	return NULL;
+}
+
+/* ---- letting go ---- */
+
+/* The signal that the program would have got without us. A trap that the kernel
+ * raised (si_code > 0) was ours. */
+static int owed_signal(const struct thread *thread)
+{
+	const struct event *event = &thread->pending;
+
+	if (event->kind == EVENT_SIGNAL &&
+	    (event->signal != SIGTRAP || event->siginfo.si_code <= 0))
+		return event->signal;
+	return 0;
+}
+
+static void detach_thread(struct thread *thread, int signal)
+{
+	int status;
+
+	/* PTRACE_DETACH takes a signal at a signal-delivery stop only. */
+	if (signal != 0 && !thread->at_signal) {
+		tgkill(thread->inferior->pid, thread->tid, signal);
+		signal = 0;
+	}
+	if (ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal) < 0)
+		waitpid(thread->tid, &status, __WALL | WNOHANG); /* it has ended */
+}
+
+void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		bool chosen = signal_tid != 0 && thread->tid == signal_tid;
+
+		detach_thread(thread, chosen ? signal : owed_signal(thread));
+	}
+	inferior_destroy(inferior);
+}
+
+/* Reaps what has ended of the process. True: all of it, the leader included. */
+static bool reap(pid_t pid)
+{
+	_cleanup_closedir_ DIR *tasks = open_tasks(pid);
+	int status;
+	pid_t tid;
+
+	/* Stops that were on their way when the process was killed are dropped. */
+	while (tasks && (tid = next_task(tasks)))
+		if (tid != pid)
+			waitpid(tid, &status, __WALL | WNOHANG);
+	tid = waitpid(pid, &status, __WALL | WNOHANG);
+	return tid < 0 ? errno != EINTR : tid == pid && !WIFSTOPPED(status);
+}
+
+void inferior_kill(struct inferior *inferior)
+{
+	kill(inferior->pid, SIGKILL);
+	for (int i = 0; i < KILL_POLLS && !reap(inferior->pid); i++)
+		poll_pause();
+	inferior_destroy(inferior);
+}

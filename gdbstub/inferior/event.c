@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/event.h"
+
+static const char *const names[] = {
+	[EVENT_NONE] = "none",
+	[EVENT_SIGNAL] = "signal",
+	[EVENT_INTERRUPTED] = "interrupted",
+	[EVENT_GROUP_STOP] = "group-stop",
+	[EVENT_CLONE] = "clone",
+	[EVENT_FORK] = "fork",
+	[EVENT_VFORK] = "vfork",
+	[EVENT_VFORK_DONE] = "vfork-done",
+	[EVENT_EXEC] = "exec",
+	[EVENT_SYSCALL] = "syscall",
+	[EVENT_THREAD_EXIT] = "thread-exit",
+	[EVENT_EXITED] = "exited",
+	[EVENT_KILLED] = "killed",
+};
+
+const char *event_kind_name(enum event_kind kind)
+{
+	return names[kind];
+}

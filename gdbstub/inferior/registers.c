@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/inferior.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+void regs_init(struct regs *regs, const struct arch_ops *arch)
+{
+	regs->arch = arch;
+	memset(regs->size, 0, sizeof(regs->size));
+}
+
+static int regset_call(enum __ptrace_request request, const struct thread *thread,
+		       unsigned int nt_type, struct iovec *iov)
+{
+	if (ptrace(request, thread->tid, (void *)(uintptr_t)nt_type, iov) == 0)
+		return 0;
+	/* The kernel says EINVAL for an unknown regset, ENODEV for an absent one. */
+	return errno == EINVAL || errno == ENODEV ? -ENODATA : -errno;
+}
+
+int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset)
+{
+	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
+	int ret;
+
+	regs->size[regset] = 0;
+	ret = regset_call(PTRACE_GETREGSET, thread, regs->arch->regsets[regset].nt_type,
+			  &iov);
+	if (ret < 0)
+		return ret;
+	regs->size[regset] = iov.iov_len;
+	return 0;
+}
+
+int regs_fetch_all(const struct thread *thread, struct regs *regs)
+{
+	for (unsigned int i = 0; i < regs->arch->nregsets; i++)
+		if (regs_fetch(thread, regs, i) == -ESRCH)
+			return -ESRCH;
+	return 0;
+}
+
+int regs_store(const struct thread *thread, const struct regs *regs,
+	       unsigned int regset)
+{
+	struct iovec iov = {.iov_base = (void *)regs->data[regset],
+			    .iov_len = regs->size[regset]};
+
+	if (iov.iov_len == 0)
+		return -ENODATA;
+	return regset_call(PTRACE_SETREGSET, thread,
+			   regs->arch->regsets[regset].nt_type, &iov);
+}
+
+static unsigned int pc_regset(const struct arch_ops *arch)
+{
+	return reg_by_number(arch, arch->pc_reg)->regset;
+}
+
+int thread_get_pc(const struct thread *thread, uint64_t *pc)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	struct regs regs;
+	int ret;
+
+	regs_init(&regs, arch);
+	ret = regs_fetch(thread, &regs, pc_regset(arch));
+	if (ret < 0)
+		return ret;
+	return reg_read_u64(&regs, arch->pc_reg, pc);
+}
+
+int thread_set_pc(const struct thread *thread, uint64_t pc)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	unsigned int regset = pc_regset(arch);
+	struct regs regs;
+	int ret;
+
+	regs_init(&regs, arch);
+	ret = regs_fetch(thread, &regs, regset);
+	if (ret < 0)
+		return ret;
+	ret = reg_write_u64(&regs, arch->pc_reg, pc);
+	if (ret < 0)
+		return ret;
+	return regs_store(thread, &regs, regset);
+}

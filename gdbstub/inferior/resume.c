@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/inferior.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+
+#include "base/log.h"
+#include "inferior/wait.h"
+
+/*
+ * The kernel takes a signal from PTRACE_CONT only at a signal-delivery stop. At
+ * any other stop the signal is sent, and wait.c lets its delivery stop pass.
+ */
+static int signal_to_inject(struct thread *thread, int signal)
+{
+	if (signal == 0 || thread->at_signal)
+		return signal;
+	if (tgkill(thread->inferior->pid, thread->tid, signal) == 0)
+		thread->injected_signal = signal;
+	return 0;
+}
+
+/* A thread that cannot be resumed is dying: it counts as running, for a wait
+ * will tell of its end. */
+static int resume(struct thread *thread, enum __ptrace_request request, int signal)
+{
+	int inject = signal_to_inject(thread, signal);
+
+	log_debug(LOG_INFERIOR, "%d: %s, signal %d", thread->tid,
+		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
+	thread->running = true;
+	thread->listening = false;
+	thread->stepping = request == PTRACE_SINGLESTEP;
+	thread->at_signal = false;
+	thread->in_syscall = false;
+	if (ptrace(request, thread->tid, NULL, (void *)(intptr_t)inject) < 0)
+		return -errno;
+	return 0;
+}
+
+int thread_continue(struct thread *thread, int signal)
+{
+	return resume(thread, PTRACE_CONT, signal);
+}
+
+int thread_step(struct thread *thread, int signal)
+{
+	/* A step from within a system call would end at once, where the call
+	 * returns: the thread would not have moved. */
+	if (thread->in_syscall && !wait_syscall_end(thread))
+		return -ESRCH;
+	return resume(thread, PTRACE_SINGLESTEP, signal);
+}
+
+int thread_resume_again(struct thread *thread, int signal)
+{
+	return resume(thread, thread->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT,
+		      signal);
+}
+
+int thread_listen(struct thread *thread)
+{
+	int err = ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL) < 0 ? errno : 0;
+
+	if (err != 0 && err != ESRCH)
+		return -err;
+	thread->running = true;
+	thread->listening = true;
+	thread->at_signal = false;
+	thread->in_syscall = false;
+	return -err;
+}
+
+int thread_interrupt(struct thread *thread)
+{
+	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
+		return -errno;
+	thread->interrupting = true;
+	return 0;
+}
+
+int thread_get_siginfo(const struct thread *thread, siginfo_t *info)
+{
+	return ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
+}
+
+int thread_set_siginfo(const struct thread *thread, const siginfo_t *info)
+{
+	return ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Facts about stops of a seized thread that this file rests on (kernel/signal.c,
+ * kernel/ptrace.c, and ptrace(2)):
+ * - Any ptrace stop clears the trap that PTRACE_INTERRUPT has asked for so far. An
+ *   interrupt that is sent when the thread has stopped already, before its stop
+ *   was waited for, stays: the next resume ends at once in a stale
+ *   PTRACE_EVENT_STOP. So an interrupt is answered by the first event of whatever
+ *   kind, and a PTRACE_EVENT_STOP that nobody waits for is passed over.
+ * - The interrupt's stop comes before a pending signal is delivered, even if that
+ *   is the SIGTRAP of an instruction that the thread has executed.
+ * - The stops of clone, fork, vfork and exec are inside the system call.
+ */
+#include "inferior/wait.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
+
+bool wait_status(pid_t tid, int *status)
+{
+	pid_t ret;
+
+	do
+		ret = waitpid(tid, status, __WALL);
+	while (ret < 0 && errno == EINTR);
+	return ret == tid;
+}
+
+/* ---- statuses that came too early ---- */
+
+/* The process whose thread made @tid: its own if @tid is a thread, else the parent. */
+static pid_t creator_of(pid_t tid)
+{
+	pid_t tgid = (pid_t)proc_status_number(tid, "Tgid");
+
+	return tgid == tid ? (pid_t)proc_status_number(tid, "PPid") : tgid;
+}
+
+void wait_keep(struct inferiors *inferiors, pid_t tid, int status)
+{
+	struct early_stop *stop = malloc(sizeof(*stop));
+
+	if (!stop) {
+		log_warning("out of memory: lost a stop of thread %d", tid);
+		return;
+	}
+	stop->next = inferiors->early_stops;
+	stop->tid = tid;
+	stop->creator = creator_of(tid);
+	stop->status = status;
+	inferiors->early_stops = stop;
+}
+
+static void early_stop_remove(struct early_stop **link)
+{
+	struct early_stop *stop = *link;
+
+	*link = stop->next;
+	free(stop);
+}
+
+/* Takes the status kept for this thread. */
+static bool take_kept(struct inferiors *inferiors, pid_t tid, int *status)
+{
+	for (struct early_stop **link = &inferiors->early_stops; *link;
+	     link = &(*link)->next) {
+		if ((*link)->tid != tid)
+			continue;
+		*status = (*link)->status;
+		early_stop_remove(link);
+		return true;
+	}
+	return false;
+}
+
+/* Takes a status kept for any thread that is known by now. */
+static pid_t take_any_kept(struct inferiors *inferiors, int *status)
+{
+	for (struct early_stop *stop = inferiors->early_stops; stop;
+	     stop = stop->next) {
+		pid_t tid = stop->tid;
+
+		if (thread_find(inferiors, tid) && take_kept(inferiors, tid, status))
+			return tid;
+	}
+	return 0;
+}
+
+void wait_forget(struct inferior *inferior)
+{
+	struct early_stop **link = &inferior->owner->early_stops;
+
+	while (*link) {
+		struct early_stop *stop = *link;
+
+		if (stop->creator != inferior->pid && stop->tid != inferior->pid) {
+			link = &stop->next;
+			continue;
+		}
+		if (WIFSTOPPED(stop->status))
+			ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
+		early_stop_remove(link);
+	}
+}
+
+/* ---- stops inside system calls ---- */
+
+bool wait_syscall_end(struct thread *thread)
+{
+	int status;
+
+	thread->in_syscall = false;
+	thread->at_signal = false;
+	if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, NULL) == 0 &&
+	    wait_status(thread->tid, &status)) {
+		if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return true;
+		wait_keep(thread->inferior->owner, thread->tid, status);
+	}
+	thread->running = true;
+	return false;
+}
+
+/* Waits for the first stop of a new thread or process. False: it died at once. */
+static bool wait_child(struct inferiors *inferiors, pid_t tid)
+{
+	int status;
+
+	if (!take_kept(inferiors, tid, &status) && !wait_status(tid, &status))
+		return false;
+	return WIFSTOPPED(status);
+}
+
+/*
+ * Continues a thread whose stop is not reported. The stop cleared an interrupt
+ * that may be under way; asking again while it is stopped makes the next resume
+ * end at once.
+ */
+static bool pass_over(struct thread *thread, int signal)
+{
+	if (thread->interrupting)
+		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	thread_resume_again(thread, signal);
+	return false;
+}
+
+static bool on_clone(struct thread *thread, pid_t child, struct event *event)
+{
+	/* A child that died without a stop was killed with the whole process. */
+	if (!wait_child(thread->inferior->owner, child))
+		return pass_over(thread, 0);
+	thread->in_syscall = !thread->stepping;
+	event->kind = EVENT_CLONE;
+	event->child = thread_create(thread->inferior, child);
+	if (event->child)
+		return true;
+	log_warning("out of memory: thread %d is not traced", child);
+	ptrace(PTRACE_DETACH, child, NULL, NULL);
+	return pass_over(thread, 0);
+}
+
+static bool on_process(struct thread *thread, pid_t child, struct event *event,
+		       enum event_kind kind)
+{
+	if (!wait_child(thread->inferior->owner, child))
+		return pass_over(thread, 0);
+	event->kind = kind;
+	event->child_pid = child;
+	return true;
+}
+
+static bool on_fork(struct thread *thread, pid_t child, struct event *event)
+{
+	thread->in_syscall = !thread->stepping;
+	return on_process(thread, child, event, EVENT_FORK);
+}
+
+/* Not in_syscall: the call does not end before the child lets its parent go. */
+static bool on_vfork(struct thread *thread, pid_t child, struct event *event)
+{
+	return on_process(thread, child, event, EVENT_VFORK);
+}
+
+static bool on_vfork_done(struct thread *thread, pid_t child, struct event *event)
+{
+	(void)child;
+	thread->in_syscall = !thread->stepping;
+	event->kind = EVENT_VFORK_DONE;
+	return true;
+}
+
+/*
+ * The thread that called exec has become the leader, whatever it was before. It is
+ * run to the end of the call: only there are its registers the new program's, and a
+ * step from there executes its first instruction.
+ */
+static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event)
+{
+	struct inferior *inferior = thread->inferior;
+	struct thread *former = inferior_thread(inferior, former_tid);
+	struct thread *other, *next;
+
+	if (former)
+		thread = former;
+	for (other = TAILQ_FIRST(&inferior->threads); other; other = next) {
+		next = TAILQ_NEXT(other, link);
+		if (other != thread)
+			thread_destroy(other);
+	}
+	thread->tid = inferior->pid;
+	thread->running = false;
+	thread->injected_signal = 0;
+	memory_open(inferior);
+	event->kind = EVENT_EXEC;
+	event->thread = thread;
+	event->tid = thread->tid;
+	return wait_syscall_end(thread);
+}
+
+/* ---- stops ---- */
+
+/* Does a signal wait that the thread's own last instruction has caused? */
+static bool trap_is_pending(const struct thread *thread)
+{
+	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS,
+					  SIGILL,  SIGFPE,  SIGSYS};
+	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 8};
+	uint64_t causes = 0, blocked;
+	siginfo_t info[8];
+	long n;
+
+	for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
+		causes |= UINT64_C(1) << (synchronous[i] - 1);
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) <
+	    0)
+		return false;
+	do {
+		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
+		for (long i = 0; i < n; i++)
+			if (info[i].si_code > 0 &&
+			    (causes & ~blocked) >> (info[i].si_signo - 1) & 1)
+				return true;
+		args.off += 8;
+	} while (n == 8);
+	return false;
+}
+
+/*
+ * The answer to an interrupt, to a group stop, or to SIGCONT after PTRACE_LISTEN.
+ * A trap that is pending is told first: the thread takes it without executing
+ * another instruction. Otherwise a breakpoint's stop would be seen after its PC.
+ */
+static bool decode_event_stop(struct thread *thread, int signal, struct event *event)
+{
+	if (signal != SIGTRAP) {
+		event->kind = EVENT_GROUP_STOP;
+		event->signal = signal;
+		return true;
+	}
+	if (!thread->interrupting) {
+		thread_resume_again(thread, 0);
+		return false;
+	}
+	if (trap_is_pending(thread)) {
+		thread_resume_again(thread, 0);
+		return false;
+	}
+	event->kind = EVENT_INTERRUPTED;
+	return true;
+}
+
+static bool decode_signal(struct thread *thread, int signal, struct event *event)
+{
+	if (thread_get_siginfo(thread, &event->siginfo) < 0) {
+		thread->running = true; /* killed meanwhile */
+		return false;
+	}
+	/* The step that ends at a signal handler's first instruction is told by
+	 * a SIGTRAP that is no signal: its si_code is SIGTRAP. */
+	thread->at_signal = signal != SIGTRAP || event->siginfo.si_code != SIGTRAP;
+	if (signal == thread->injected_signal && event->siginfo.si_code <= 0) {
+		thread->injected_signal = 0;
+		return pass_over(thread, signal);
+	}
+	event->kind = EVENT_SIGNAL;
+	event->signal = signal;
+	return true;
+}
+
+typedef bool decode_trace_event(struct thread *thread, pid_t message,
+				struct event *event);
+
+/* By the event's number, PTRACE_EVENT_*. */
+static decode_trace_event *const trace_events[] = {
+	[PTRACE_EVENT_FORK] = on_fork,
+	[PTRACE_EVENT_VFORK] = on_vfork,
+	[PTRACE_EVENT_CLONE] = on_clone,
+	[PTRACE_EVENT_EXEC] = on_exec,
+	[PTRACE_EVENT_VFORK_DONE] = on_vfork_done,
+};
+
+static bool decode_stop(struct thread *thread, int status, struct event *event)
+{
+	unsigned int trace_event = (unsigned int)status >> 16;
+	int signal = WSTOPSIG(status);
+	unsigned long message = 0;
+
+	thread->running = false;
+	thread->at_signal = false;
+	thread->in_syscall = false;
+	if (trace_event == PTRACE_EVENT_STOP)
+		return decode_event_stop(thread, signal, event);
+	if (trace_event == 0 && signal != (SIGTRAP | 0x80))
+		return decode_signal(thread, signal, event);
+	if (trace_event < sizeof(trace_events) / sizeof(trace_events[0]) &&
+	    trace_events[trace_event]) {
+		if (ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message) == 0)
+			return trace_events[trace_event](thread, (pid_t)message, event);
+		thread->running = true; /* killed meanwhile */
+		return false;
+	}
+	event->kind = EVENT_SYSCALL;
+	return true;
+}
+
+static bool decode_end(struct thread *thread, int status, struct event *event)
+{
+	if (thread->tid != thread->inferior->pid) {
+		event->kind = EVENT_THREAD_EXIT;
+		event->thread = NULL;
+		thread_destroy(thread);
+	} else if (WIFEXITED(status)) {
+		event->kind = EVENT_EXITED;
+		event->status = WEXITSTATUS(status);
+	} else {
+		event->kind = EVENT_KILLED;
+		event->signal = WTERMSIG(status);
+	}
+	return true;
+}
+
+bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
+		 struct event *event)
+{
+	struct thread *thread = thread_find(inferiors, tid);
+
+	log_debug(LOG_INFERIOR, "%d: status 0x%x%s", tid, (unsigned int)status,
+		  thread ? "" : ", not known yet");
+	if (!thread) {
+		int stop;
+
+		if (WIFSTOPPED(status))
+			wait_keep(inferiors, tid, status);
+		else
+			take_kept(inferiors, tid, &stop);
+		return false;
+	}
+	*event = (struct event){
+		.inferior = thread->inferior, .thread = thread, .tid = tid};
+	if (!WIFSTOPPED(status)) {
+		thread->running = false;
+		return decode_end(thread, status, event);
+	}
+	if (!decode_stop(thread, status, event))
+		return false;
+	event->thread->interrupting = false;
+	event->thread->listening = false;
+	return true;
+}
+
+void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event)
+{
+	for (;;) {
+		int status;
+		pid_t tid = take_any_kept(inferiors, &status);
+
+		if (tid == 0)
+			tid = waitpid(-1, &status, __WALL | (block ? 0 : WNOHANG));
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid > 0 && wait_decode(inferiors, tid, status, event)) {
+			log_debug(LOG_INFERIOR, "%d: event %s", tid,
+				  event_kind_name(event->kind));
+			return;
+		}
+		if (tid <= 0)
+			break;
+	}
+	*event = (struct event){.kind = EVENT_NONE};
+}
+
+bool thread_is_zombie(const struct thread *thread)
+{
+	char state[2];
+
+	return thread->tid == thread->inferior->pid &&
+	       proc_stat_field(thread->tid, PROC_STAT_STATE, state, sizeof(state)) &&
+	       (*state == 'Z' || *state == 'X');
+}

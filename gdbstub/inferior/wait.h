@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Wait statuses on their way to becoming events; for the files of inferior/. */
+#ifndef TRUEHIT_INFERIOR_WAIT_H
+#define TRUEHIT_INFERIOR_WAIT_H
+
+#include <sys/ptrace.h>
+
+#include "inferior/inferior.h"
+
+/** Options of every traced thread. Started programs also get EXITKILL. */
+enum {
+	TRACE_OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+			PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC |
+			PTRACE_O_TRACESYSGOOD,
+};
+
+/** A wait status that was taken from the kernel before anyone could use it. */
+struct early_stop {
+	struct early_stop *next;
+	pid_t tid;
+	pid_t creator; /* the process whose thread made @tid, if known, or 0 */
+	int status;
+};
+
+/** waitpid for one thread, blocking. False: there is no such traced thread. */
+bool wait_status(pid_t tid, int *status);
+/** Keeps a status for a later wait. */
+void wait_keep(struct inferiors *inferiors, pid_t tid, int status);
+/**
+ * Turns a status into an event. False: there is nothing to report, because the
+ * status was kept for later or the thread was resumed.
+ */
+bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
+		 struct event *event);
+/**
+ * Lets a thread that is stopped inside a system call run to the end of that call.
+ * False: it was killed meanwhile; its end is kept for the next wait.
+ */
+bool wait_syscall_end(struct thread *thread);
+/**
+ * Forgets what was kept about an inferior that is gone or let go. Processes that
+ * it forked and whose EVENT_FORK never came are let go.
+ */
+void wait_forget(struct inferior *inferior);
+
+/** Resumes a thread as it was last resumed, passing @signal. */
+int thread_resume_again(struct thread *thread, int signal);
+
+#endif
