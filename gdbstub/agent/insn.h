@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A checked expression as a list of operations, for what walks over it: the
+ * interpreter, the printers, the front half of the compiler.
+ */
+#ifndef TRUEHIT_AGENT_INSN_H
+#define TRUEHIT_AGENT_INSN_H
+
+#include "agent/expr.h"
+#include "agent/opcode.h"
+
+enum {
+	AGENT_STACK_MAX = 100,	     /* cells, as gdbserver has */
+	AGENT_LENGTH_MAX = 64 << 10, /* bytes: what a 16-bit jump reaches */
+	AGENT_UNREACHED = -1,
+};
+
+struct agent_insn {
+	uint64_t operand; /* zero-extended; 0 if the operation has none */
+	uint32_t offset;  /* in the bytecode */
+	uint32_t target;  /* of a jump: index of an operation */
+	uint8_t code;	  /* enum agent_code */
+	int8_t depth;	  /* cells on the stack before it, or AGENT_UNREACHED */
+	bool leader;	  /* a jump that can be reached leads here */
+};
+
+const struct agent_insn *agent_expr_insns(const struct agent_expr *expr, size_t *count);
+/** The most cells that are ever on the stack. */
+unsigned int agent_expr_max_depth(const struct agent_expr *expr);
+/** Is there a jump back (or to itself), so that it may loop? */
+bool agent_expr_jumps_back(const struct agent_expr *expr);
+
+#endif

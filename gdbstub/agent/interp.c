@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/expr.h"
+
+#include <inttypes.h>
+
+#include "agent/arith.h"
+#include "agent/insn.h"
+
+enum { STEPS_MAX = 1000000 };
+
+/* The check has made sure that no operation under- or overflows the stack. */
+struct machine {
+	const struct agent_context *context;
+	uint64_t stack[AGENT_STACK_MAX];
+	unsigned int depth;
+};
+
+static void push(struct machine *m, uint64_t value)
+{
+	m->stack[m->depth++] = value;
+}
+
+static uint64_t pop(struct machine *m)
+{
+	return m->stack[--m->depth];
+}
+
+static struct error *arith(struct machine *m, uint8_t code)
+{
+	uint64_t b = pop(m);
+	uint64_t a = pop(m);
+	uint64_t result;
+
+	if (agent_arith(code, a, b, &result) < 0)
+		return error_create(0, "division by zero");
+	push(m, result);
+	return NULL;
+}
+
+static struct error *read_memory(struct machine *m, unsigned int size)
+{
+	uint64_t addr = pop(m);
+	union {
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
+		uint64_t u64;
+	} value;
+	int r = m->context->read_memory(m->context->data, addr, &value, size);
+
+	if (r < 0)
+		return error_create(-r, "cannot read %u bytes at 0x%" PRIx64, size,
+				    addr);
+	push(m, size == 1   ? value.u8
+		: size == 2 ? value.u16
+		: size == 4 ? value.u32
+			    : value.u64);
+	return NULL;
+}
+
+static struct error *read_register(struct machine *m, unsigned int number)
+{
+	uint64_t value;
+	int r = m->context->read_register(m->context->data, number, &value);
+
+	if (r < 0)
+		return error_create(-r, "cannot read register %u", number);
+	push(m, value);
+	return NULL;
+}
+
+static void shuffle(struct machine *m, const struct agent_insn *insn)
+{
+	uint64_t *top = &m->stack[m->depth - 1];
+	uint64_t saved = *top;
+
+	switch (insn->code) {
+	case AGENT_DUP:
+		push(m, saved);
+		break;
+	case AGENT_POP:
+		m->depth--;
+		break;
+	case AGENT_SWAP:
+		top[0] = top[-1];
+		top[-1] = saved;
+		break;
+	case AGENT_PICK:
+		push(m, top[-(ptrdiff_t)insn->operand]);
+		break;
+	case AGENT_ROT:
+		top[0] = top[-1];
+		top[-1] = top[-2];
+		top[-2] = saved;
+		break;
+	}
+}
+
+/* Everything that does not change the flow of control. */
+static struct error *execute(struct machine *m, const struct agent_insn *insn)
+{
+	const struct agent_opcode *opcode = agent_opcode(insn->code);
+
+	switch (opcode->class) {
+	case AGENT_CLASS_ARITH:
+	case AGENT_CLASS_COMPARE:
+		return arith(m, insn->code);
+	case AGENT_CLASS_CONST:
+		push(m, insn->operand);
+		return NULL;
+	case AGENT_CLASS_REF:
+		return read_memory(m, opcode->size);
+	case AGENT_CLASS_SHUFFLE:
+		shuffle(m, insn);
+		return NULL;
+	case AGENT_CLASS_EXTEND:
+		push(m, agent_extend(insn->code, pop(m), insn->operand));
+		return NULL;
+	}
+	switch (insn->code) {
+	case AGENT_LOG_NOT:
+		push(m, !pop(m));
+		return NULL;
+	case AGENT_BIT_NOT:
+		push(m, ~pop(m));
+		return NULL;
+	default: /* AGENT_REG */
+		return read_register(m, (unsigned int)insn->operand);
+	}
+}
+
+struct error *agent_expr_evaluate(const struct agent_expr *expr,
+				  const struct agent_context *context, uint64_t *result)
+{
+	struct machine m = {.context = context};
+	size_t count, pc = 0;
+	const struct agent_insn *insns = agent_expr_insns(expr, &count);
+
+	for (unsigned int steps = 0; steps < STEPS_MAX; steps++) {
+		const struct agent_insn *insn = &insns[pc++];
+		struct error *error;
+
+		switch (insn->code) {
+		case AGENT_END:
+			*result = pop(&m);
+			return NULL;
+		case AGENT_GOTO:
+			pc = insn->target;
+			break;
+		case AGENT_IF_GOTO:
+			if (pop(&m) != 0)
+				pc = insn->target;
+			break;
+		default:
+			error = execute(&m, insn);
+			if (error)
+				return error_prefix(error, "offset %u: %s",
+						    insn->offset,
+						    agent_opcode(insn->code)->name);
+		}
+	}
+	return error_create(0, "more than %d operations: the expression loops",
+			    STEPS_MAX);
+}
