@@ -58,10 +58,8 @@ struct thread {
 			       * reported; EVENT_NONE: nothing */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
-	bool in_signal_stop;  /* stopped where a signal can be injected */
 	bool needs_step_over; /* the trap planted at step_over_at was hit in vain */
 	uint64_t step_over_at;
-	uint64_t injected;    /* signals (bit n - 1) we sent it for the client */
 };
 
 TAILQ_HEAD(thread_list, thread);
@@ -173,6 +171,9 @@ int thread_step(struct thread *thread, int signal);
 int thread_listen(struct thread *thread);
 /** Asks a running thread to stop; a wait will report it. */
 int thread_interrupt(struct thread *thread);
+/** Sends it a signal; its delivery is no event. For the client's signals that come
+ * at a stop where none can be injected. */
+void thread_send_signal(struct thread *thread, int signal);
 int thread_get_siginfo(const struct thread *thread, siginfo_t *info);
 int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
 

@@ -9,6 +9,12 @@
 #include "base/log.h"
 #include "inferior/wait.h"
 
+void thread_send_signal(struct thread *thread, int signal)
+{
+	if (tgkill(thread->inferior->pid, thread->tid, signal) == 0)
+		thread->injected_signal = signal;
+}
+
 /*
  * The kernel takes a signal from PTRACE_CONT only at a signal-delivery stop. At
  * any other stop the signal is sent, and wait.c lets its delivery stop pass.
@@ -17,8 +23,7 @@ static int signal_to_inject(struct thread *thread, int signal)
 {
 	if (signal == 0 || thread->at_signal)
 		return signal;
-	if (tgkill(thread->inferior->pid, thread->tid, signal) == 0)
-		thread->injected_signal = signal;
+	thread_send_signal(thread, signal);
 	return 0;
 }
 

@@ -228,8 +228,9 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 /* Does a signal wait that the thread's own last instruction has caused? */
 static bool trap_is_pending(const struct thread *thread)
 {
-	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS,
-					  SIGILL,  SIGFPE,  SIGSYS};
+	/* SIGSTOP: the kernel's own (si_code > 0) is a BPF program's. */
+	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL,
+					  SIGFPE,  SIGSYS,  SIGSTOP};
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 8};
 	uint64_t causes = 0, blocked;
 	siginfo_t info[8];

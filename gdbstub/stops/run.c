@@ -31,29 +31,15 @@ static void resumed(struct thread *thread, int err)
 			    strerror(-err));
 }
 
-/* Sends a signal that the kernel would not let us inject at this kind of stop. */
-static void send_signal(struct thread *thread, int signal)
-{
-	if (tgkill(thread->inferior->pid, thread->tid, signal) == 0)
-		thread->injected |= UINT64_C(1) << (signal - 1);
-}
-
 static void resume_one(struct thread *thread)
 {
 	int signal = thread->action.signal;
-	int err;
 
 	thread->action.signal = 0;
-	if (signal != 0 && !thread->in_signal_stop) {
-		send_signal(thread, signal);
-		signal = 0;
-	}
-	thread->in_signal_stop = false;
 	if (thread->action.kind == RESUME_CONTINUE)
-		err = thread_continue(thread, signal);
+		resumed(thread, thread_continue(thread, signal));
 	else
-		err = thread_step(thread, signal);
-	resumed(thread, err);
+		resumed(thread, thread_step(thread, signal));
 }
 
 /* Does a hit trap lie at this thread's PC, to be stepped over? */
@@ -150,7 +136,6 @@ static void step_over(struct run *run, struct thread *thread)
 	if (error)
 		log_warning("%s", error_text(error));
 	run->stepping_over = thread->tid;
-	thread->in_signal_stop = false;
 	resumed(thread, thread_step(thread, 0));
 }
 
@@ -260,17 +245,6 @@ static void on_step_end(struct run *run, struct thread *thread)
 		keep_going(run, thread);
 }
 
-/* A signal that the client sent by way of us, at a stop where none fits in. */
-static bool was_injected(const struct event *event)
-{
-	uint64_t bit = UINT64_C(1) << (event->signal - 1);
-
-	if (!(event->thread->injected & bit) || event->siginfo.si_code != SI_TKILL)
-		return false;
-	event->thread->injected &= ~bit;
-	return true;
-}
-
 /* As gdbserver: signals that a trap may have caused, or that come in the middle of
  * a step, are for the client to judge. */
 static bool may_pass(const struct run *run, const struct event *event)
@@ -281,16 +255,11 @@ static bool may_pass(const struct run *run, const struct event *event)
 	       event->signal != SIGSEGV;
 }
 
-static bool goes_unseen(const struct run *run, const struct event *event)
-{
-	return was_injected(event) || may_pass(run, event);
-}
-
 static void on_program_signal(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
-	if (run->halting || !goes_unseen(run, event)) {
+	if (run->halting || !may_pass(run, event)) {
 		pending_set_signal(run, event);
 		return;
 	}
@@ -304,7 +273,6 @@ static void on_signal(struct run *run, const struct event *event)
 	const struct location *location;
 	struct hits hits;
 
-	thread->in_signal_stop = true;
 	hits_collect(&run->engines, event, &hits);
 	location = hits_evaluate(&hits, thread);
 	if (run->stepping_over == thread->tid) {
@@ -332,7 +300,6 @@ static void on_interrupted(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
-	thread->in_signal_stop = false;
 	if (run->stepping_over == thread->tid)
 		end_exclusive(run, event->inferior);
 	if (run->interrupt_requested) {
@@ -350,7 +317,6 @@ static void on_clone(struct run *run, const struct event *event)
 {
 	struct thread *child = event->child;
 
-	event->thread->in_signal_stop = false;
 	if (child) {
 		child->action.kind = RESUME_CONTINUE;
 		breakpoints_thread_added(event->inferior->breakpoints, child);
@@ -398,7 +364,6 @@ static void on_vfork(struct run *run, const struct event *event)
 
 static void on_fork(struct run *run, const struct event *event)
 {
-	event->thread->in_signal_stop = false;
 	if (event->kind == EVENT_VFORK)
 		on_vfork(run, event);
 	else
@@ -408,7 +373,6 @@ static void on_fork(struct run *run, const struct event *event)
 
 static void on_vfork_done(struct run *run, const struct event *event)
 {
-	event->thread->in_signal_stop = false;
 	if (run->vforking == event->thread->tid)
 		end_exclusive(run, event->inferior);
 	keep_going(run, event->thread);
@@ -416,7 +380,6 @@ static void on_vfork_done(struct run *run, const struct event *event)
 
 static void on_syscall(struct run *run, const struct event *event)
 {
-	event->thread->in_signal_stop = false;
 	keep_going(run, event->thread);
 }
 
@@ -429,7 +392,6 @@ static void on_exec(struct run *run, const struct event *event)
 	breakpoints_forget(event->inferior->breakpoints);
 	pending_clear(thread);
 	thread->pending.kind = EVENT_NONE;
-	thread->in_signal_stop = false;
 	thread->needs_step_over = false;
 	pending_set(run, thread, (struct stop){.kind = STOP_EXEC, .signal = SIGTRAP});
 }
@@ -511,7 +473,7 @@ static void pass_pending_signal(const struct run *run, struct thread *thread)
 {
 	if (thread->action.signal != 0 || thread->pending.kind != EVENT_SIGNAL ||
 	    thread->pending_stop->stop.kind != STOP_SIGNAL ||
-	    !goes_unseen(run, &thread->pending))
+	    !may_pass(run, &thread->pending))
 		return;
 	thread->action.signal = thread->pending.signal;
 	thread->pending.kind = EVENT_NONE;
@@ -528,7 +490,7 @@ static void prepare_thread(struct run *run, struct thread *thread)
 	/* The client's signal must not get lost behind a stop that is reported
 	 * before the thread runs. */
 	if (thread->pending_stop && thread->action.signal != 0) {
-		send_signal(thread, thread->action.signal);
+		thread_send_signal(thread, thread->action.signal);
 		thread->action.signal = 0;
 	}
 }
