@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/solib.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/*
+ * The lists are the inferior's: they may be damaged, or in the middle of a
+ * change. glibc allows 16 name spaces.
+ */
+enum { LINK_MAPS_MAX = 65536, NAMESPACES_MAX = 1024, PHDRS_MAX = 4096 };
+
+/* struct r_debug_extended of glibc 2.35; older headers lack it. */
+struct debug_extended {
+	struct r_debug base;
+	uint64_t next; /* of the next name space; there if base.r_version >= 2 */
+};
+
+static bool read_all(struct inferior *inferior, uint64_t addr, void *data, size_t len)
+{
+	return inferior_read(inferior, addr, data, len) == (ssize_t)len;
+}
+
+/* ---- From the auxiliary vector to struct r_debug ---- */
+
+static uint64_t auxv_find(const struct buffer *auxv, uint64_t type)
+{
+	ElfW(auxv_t) entry;
+
+	for (size_t at = 0; at + sizeof(entry) <= auxv->len; at += sizeof(entry)) {
+		memcpy(&entry, auxv->data + at, sizeof(entry));
+		if (entry.a_type == type)
+			return entry.a_un.a_val;
+	}
+	return 0;
+}
+
+/* Where the program's dynamic section is. *addr == 0: it has none. */
+static struct error *find_dynamic(struct inferior *inferior, uint64_t *addr)
+{
+	_cleanup_buffer_ struct buffer auxv = {0};
+	int r = inferior_proc_file(inferior, "auxv", &auxv);
+	uint64_t phdrs, count, bias = 0;
+	ElfW(Phdr) phdr;
+
+	*addr = 0;
+	if (r < 0)
+		return error_create(-r,
+				    "cannot read the auxiliary vector of process %d",
+				    (int)inferior->pid);
+	phdrs = auxv_find(&auxv, AT_PHDR);
+	count = auxv_find(&auxv, AT_PHNUM);
+	if (auxv_find(&auxv, AT_PHENT) != sizeof(phdr) || count > PHDRS_MAX)
+		return error_create(0,
+				    "process %d has no ELF program headers that can "
+				    "be understood",
+				    (int)inferior->pid);
+	for (uint64_t i = 0; i < count; i++) {
+		if (!read_all(inferior, phdrs + i * sizeof(phdr), &phdr, sizeof(phdr)))
+			return error_create(EIO, "cannot read the program headers");
+		/* The table itself tells how far the program was moved. */
+		if (phdr.p_type == PT_PHDR)
+			bias = phdrs - phdr.p_vaddr;
+		else if (phdr.p_type == PT_DYNAMIC)
+			*addr = phdr.p_vaddr;
+	}
+	if (*addr != 0)
+		*addr += bias;
+	return NULL;
+}
+
+/* The address of the first struct r_debug; 0: not made yet. */
+static struct error *find_debug(struct inferior *inferior, uint64_t *ret)
+{
+	uint64_t addr;
+	struct error *error = find_dynamic(inferior, &addr);
+	ElfW(Dyn) dyn;
+
+	*ret = 0;
+	if (error)
+		return error;
+	for (; addr != 0; addr += sizeof(dyn)) {
+		if (!read_all(inferior, addr, &dyn, sizeof(dyn)))
+			return error_create(EIO, "cannot read the dynamic section");
+		if (dyn.d_tag == DT_NULL)
+			break;
+		if (dyn.d_tag == DT_DEBUG) {
+			*ret = dyn.d_un.d_ptr;
+			return NULL;
+		}
+	}
+	return error_create(0, "the program has no dynamic linker's list (DT_DEBUG)");
+}
+
+/* ---- The lists ---- */
+
+/* A string of the inferior, cut at PATH_MAX; "" if it cannot be read. */
+static void read_string(struct inferior *inferior, uint64_t addr, char *string,
+			size_t size)
+{
+	ssize_t n = inferior_read(inferior, addr, string, size - 1);
+
+	string[n > 0 ? n : 0] = '\0';
+}
+
+static void append_library(struct inferior *inferior, const struct link_map *map,
+			   uint64_t addr, uint64_t lmid, struct buffer *out)
+{
+	char name[PATH_MAX];
+
+	read_string(inferior, (uintptr_t)map->l_name, name, sizeof(name));
+	/* The program itself has no name, nor has a map that is being made. */
+	if (name[0] == '\0')
+		return;
+	buffer_append_string(out, "<library name=\"");
+	buffer_append_xml(out, name);
+	buffer_printf(out,
+		      "\" lm=\"0x%llx\" l_addr=\"0x%llx\" l_ld=\"0x%llx\" "
+		      "lmid=\"0x%llx\"/>",
+		      (unsigned long long)addr, (unsigned long long)map->l_addr,
+		      (unsigned long long)(uintptr_t)map->l_ld,
+		      (unsigned long long)lmid);
+}
+
+/* What <link.h> documents of a map: the start of the linker's own. */
+static bool read_map(struct inferior *inferior, uint64_t addr, struct link_map *map)
+{
+	return addr != 0 && read_all(inferior, addr, map, sizeof(*map));
+}
+
+/* One name space, from a map on. @limit: maps that may still be listed. */
+static void append_maps(struct inferior *inferior, const struct solib_range *range,
+			unsigned int *limit, struct buffer *out)
+{
+	uint64_t addr = range->start, prev = range->prev;
+	struct link_map map;
+
+	for (; *limit > 0 && read_map(inferior, addr, &map); (*limit)--) {
+		if ((uintptr_t)map.l_prev != prev) {
+			log_debug(LOG_INFERIOR,
+				  "link map %#llx follows %#llx, but names %p",
+				  (unsigned long long)addr, (unsigned long long)prev,
+				  (void *)map.l_prev);
+			break;
+		}
+		append_library(inferior, &map, addr, range->lmid, out);
+		prev = addr;
+		addr = (uintptr_t)map.l_next;
+	}
+}
+
+static bool read_debug(struct inferior *inferior, uint64_t addr,
+		       struct debug_extended *debug)
+{
+	size_t base = sizeof(debug->base);
+
+	debug->next = 0;
+	if (addr == 0 || !read_all(inferior, addr, &debug->base, base) ||
+	    debug->base.r_version < 1)
+		return false;
+	if (debug->base.r_version >= 2 &&
+	    !read_all(inferior, addr + base, &debug->next, sizeof(debug->next)))
+		debug->next = 0;
+	return true;
+}
+
+/* All name spaces. *main_map: the first map of the first one, the program. */
+static void append_namespaces(struct inferior *inferior, uint64_t first,
+			      uint64_t *main_map, struct buffer *out)
+{
+	unsigned int limit = LINK_MAPS_MAX;
+	struct debug_extended debug;
+	struct link_map program;
+	uint64_t addr = first;
+
+	for (int i = 0; i < NAMESPACES_MAX && read_debug(inferior, addr, &debug); i++) {
+		struct solib_range range = {.start = (uintptr_t)debug.base.r_map,
+					    .lmid = addr};
+
+		if (i == 0 && read_map(inferior, range.start, &program)) {
+			*main_map = range.start;
+			range.prev = range.start;
+			range.start = (uintptr_t)program.l_next;
+		}
+		append_maps(inferior, &range, &limit, out);
+		addr = debug.next;
+	}
+}
+
+struct error *solib_list_xml(struct inferior *inferior, const struct solib_range *range,
+			     struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer libraries = {0};
+	unsigned int limit = LINK_MAPS_MAX;
+	uint64_t first, main_map = 0;
+
+	if (range->start != 0) {
+		append_maps(inferior, range, &limit, &libraries);
+	} else {
+		struct error *error = find_debug(inferior, &first);
+
+		if (error)
+			return error;
+		append_namespaces(inferior, first, &main_map, &libraries);
+	}
+	if (buffer_failed(&libraries))
+		return error_create(ENOMEM, "cannot list the libraries");
+	buffer_append_string(out, "<library-list-svr4 version=\"1.0\"");
+	if (main_map != 0)
+		buffer_printf(out, " main-lm=\"0x%llx\"", (unsigned long long)main_map);
+	buffer_append_char(out, '>');
+	buffer_append_string(out, buffer_string(&libraries));
+	buffer_append_string(out, "</library-list-svr4>");
+	return NULL;
+}

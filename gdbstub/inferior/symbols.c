@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/symbols.h"
+
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct symbols {
+	Dwfl *dwfl;
+	pid_t pid;
+};
+
+/*
+ * The file of a module as the inferior sees it, which may live in another mount
+ * name space. What is no file any more, and the vDSO, is read from memory.
+ */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
+		    Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	const struct symbols *symbols = *userdata;
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	if (symbols && name[0] == '/' &&
+	    asprintf(&path, "/proc/%d/root%s", (int)symbols->pid, name) < 0)
+		path = NULL;
+	/* Opening a device may have effects. */
+	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+		if (fd >= 0) {
+			*file_name = take_ptr(path);
+			return fd;
+		}
+	}
+	return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elf);
+}
+
+/* Symbol tables are all that is wanted: no search, no download. */
+static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
+			     Dwarf_Addr base, const char *file_name,
+			     const char *debuglink_file, GElf_Word debuglink_crc,
+			     char **debuginfo_file_name)
+{
+	(void)module;
+	(void)userdata;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)debuglink_file;
+	(void)debuglink_crc;
+	(void)debuginfo_file_name;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_no_debuginfo,
+};
+
+static int set_userdata(Dwfl_Module *module, void **userdata, const char *name,
+			Dwarf_Addr start, void *symbols)
+{
+	(void)module;
+	(void)name;
+	(void)start;
+	*userdata = symbols;
+	return DWARF_CB_OK;
+}
+
+struct symbols *symbols_create(const struct inferior *inferior)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (!symbols)
+		return NULL;
+	symbols->pid = inferior->pid;
+	symbols->dwfl = dwfl_begin(&callbacks);
+	if (!symbols->dwfl ||
+	    dwfl_linux_proc_report(symbols->dwfl, symbols->pid) != 0 ||
+	    dwfl_report_end(symbols->dwfl, NULL, NULL) != 0 ||
+	    dwfl_getmodules(symbols->dwfl, set_userdata, symbols, 0) < 0) {
+		symbols_destroy(symbols);
+		return NULL;
+	}
+	return symbols;
+}
+
+void symbols_destroy(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	dwfl_end(symbols->dwfl);
+	free(symbols);
+}
+
+static void append_offset(struct buffer *out, uint64_t offset)
+{
+	if (offset > 0)
+		buffer_printf(out, "+0x%llx", (unsigned long long)offset);
+}
+
+void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
+{
+	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
+	Dwarf_Addr start, end;
+	const char *file, *name;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	if (!module)
+		return;
+	file = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
+	if (!file || addr < start || addr >= end)
+		return;
+	name = dwfl_module_addrinfo(module, addr, &offset, &sym, NULL, NULL, NULL);
+	if (name) {
+		buffer_append_string(out, name);
+		append_offset(out, offset);
+	} else {
+		const char *slash = strrchr(file, '/');
+
+		buffer_append_string(out, slash ? slash + 1 : file);
+		buffer_printf(out, "+0x%llx", (unsigned long long)(addr - start));
+	}
+}

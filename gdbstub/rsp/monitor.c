@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * qRcmd: what users type after gdb's `monitor`, over a table of commands. To add
+ * a command is to add a row.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "rsp/packet.h"
+#include "server.h"
+#include "stops/breakpoints.h"
+
+/**
+ * Appends what the user is to see to @out. @args is the rest of the line without
+ * blanks around it; "" only if the command takes none.
+ */
+typedef struct error *monitor_handler(struct server *server, const char *args,
+				      struct buffer *out);
+
+struct monitor_command {
+	const char *name; /* one or more words */
+	const char *args; /* for the help; "": the command takes none */
+	const char *help;
+	monitor_handler *handler;
+};
+
+static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
+	monitor_reset, monitor_set_debug, monitor_set_remote_debug, monitor_exit;
+
+/* GDB's own test suite knows a gdbserver by the texts about help and exit. */
+static const struct monitor_command commands[] = {
+	{"help", "", "Show this list", monitor_help},
+	{"breakpoints", "", "Show what serves each breakpoint, and its hits",
+	 monitor_breakpoints},
+	{"engines", "",
+	 "Show the ways to stop at a breakpoint, and why one is not usable",
+	 monitor_engines},
+	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
+	{"set debug", "<0|1|CATEGORIES>",
+	 "Disable or enable debugging messages; CATEGORIES is a list such as rsp,stops",
+	 monitor_set_debug},
+	{"set remote-debug", "<0|1>", "Disable or enable messages about the protocol",
+	 monitor_set_remote_debug},
+	{"exit", "", "Quit GDBserver", monitor_exit},
+};
+enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* ---- The commands ---- */
+
+static struct error *monitor_help(struct server *server, const char *args,
+				  struct buffer *out)
+{
+	(void)server;
+	(void)args;
+	buffer_append_string(out, "The following monitor commands are supported:\n");
+	for (int i = 0; i < NCOMMANDS; i++)
+		buffer_printf(out, "  %s%s%s\n    %s\n", commands[i].name,
+			      commands[i].args[0] != '\0' ? " " : "", commands[i].args,
+			      commands[i].help);
+	return NULL;
+}
+
+static struct error *monitor_breakpoints(struct server *server, const char *args,
+					 struct buffer *out)
+{
+	const struct inferior *inferior = server_inferior(server);
+
+	(void)args;
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	if (!inferior->breakpoints)
+		buffer_append_string(out, "No breakpoints.\n");
+	else
+		breakpoints_print(inferior->breakpoints, out);
+	return NULL;
+}
+
+static struct error *monitor_engines(struct server *server, const char *args,
+				     struct buffer *out)
+{
+	(void)args;
+	engines_print(&server->run.engines, out);
+	return NULL;
+}
+
+static struct error *monitor_reset(struct server *server, const char *args,
+				   struct buffer *out)
+{
+	struct inferior *inferior;
+
+	(void)args;
+	if (TAILQ_EMPTY(&server->run.inferiors.list))
+		return error_create(0, "There is no process, hence no breakpoints.");
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link)
+		if (inferior->breakpoints)
+			breakpoints_reset_counts(inferior->breakpoints);
+	buffer_append_string(out, "All counts are zero.\n");
+	return NULL;
+}
+
+static struct error *monitor_set_debug(struct server *server, const char *args,
+				       struct buffer *out)
+{
+	bool off = strcmp(args, "0") == 0;
+	struct error *error;
+
+	(void)server;
+	if (off)
+		error = log_disable("all");
+	else
+		error = log_enable(strcmp(args, "1") == 0 ? "all" : args);
+	if (!error)
+		buffer_printf(out, "Debug output %s.\n", off ? "disabled" : "enabled");
+	return error;
+}
+
+static struct error *monitor_set_remote_debug(struct server *server, const char *args,
+					      struct buffer *out)
+{
+	bool off = strcmp(args, "0") == 0;
+	struct error *error;
+
+	(void)server;
+	if (!off && strcmp(args, "1") != 0)
+		return error_create(0, "set remote-debug takes 0 or 1, not '%s'.",
+				    args);
+	error = off ? log_disable("rsp") : log_enable("rsp");
+	if (!error)
+		buffer_printf(out, "Protocol debug output %s.\n",
+			      off ? "disabled" : "enabled");
+	return error;
+}
+
+static struct error *monitor_exit(struct server *server, const char *args,
+				  struct buffer *out)
+{
+	(void)args;
+	(void)out;
+	server->session.exit_server = true;
+	server->session.ending = true;
+	return NULL;
+}
+
+/* ---- From a line to a command ---- */
+
+enum match { MATCH_NONE, MATCH_PREFIX, MATCH_EXACT };
+
+static const char *skip_blanks(const char *p)
+{
+	return p + strspn(p, " \t");
+}
+
+/* Compares word by word; *rest is what follows the command's words. */
+static enum match match_name(const char *line, const char *name, const char **rest)
+{
+	enum match match = MATCH_EXACT;
+
+	while (*name != '\0') {
+		size_t typed = strcspn(line, " \t"), whole = strcspn(name, " ");
+
+		if (typed == 0 || typed > whole || memcmp(line, name, typed) != 0)
+			return MATCH_NONE;
+		if (typed < whole)
+			match = MATCH_PREFIX;
+		line = skip_blanks(line + typed);
+		name = skip_blanks(name + whole);
+	}
+	*rest = line;
+	return match;
+}
+
+/* The one command that @line means; else NULL, and the reason in @out. */
+static const struct monitor_command *command_find(const char *line, const char **rest,
+						  struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer names = {0};
+	const struct monitor_command *found = NULL;
+	unsigned int count = 0;
+
+	for (int i = 0; i < NCOMMANDS; i++) {
+		enum match match = match_name(line, commands[i].name, rest);
+
+		if (match == MATCH_EXACT)
+			return &commands[i];
+		if (match == MATCH_NONE)
+			continue;
+		found = &commands[i];
+		buffer_printf(&names, "%s%s", count++ > 0 ? ", " : "", found->name);
+	}
+	if (count == 0) {
+		buffer_append_string(out, "Unknown monitor command.\n\n");
+		monitor_help(NULL, "", out);
+		return NULL;
+	}
+	if (count > 1) {
+		buffer_printf(out, "Ambiguous monitor command '%s': %s.\n", line,
+			      buffer_string(&names));
+		return NULL;
+	}
+	match_name(line, found->name, rest);
+	return found;
+}
+
+/* Runs a line. All that the user is to see goes to @out; false: it failed. */
+static bool run_line(struct server *server, const char *line, struct buffer *out)
+{
+	_cleanup_error_ struct error *error = NULL;
+	const char *args;
+	const struct monitor_command *command = command_find(line, &args, out);
+
+	if (!command)
+		return false;
+	if ((args[0] == '\0') != (command->args[0] == '\0')) {
+		buffer_printf(out, "Usage: monitor %s%s%s\n", command->name,
+			      command->args[0] != '\0' ? " " : "", command->args);
+		return false;
+	}
+	error = command->handler(server, args, out);
+	if (error)
+		buffer_printf(out, "%s\n", error_text(error));
+	return !error;
+}
+
+/* ---- The packet ---- */
+
+/* An O packet holds two digits for each byte. */
+static void show(struct server *server, const struct buffer *text)
+{
+	char piece[4096];
+
+	for (size_t at = 0; at < text->len;) {
+		size_t left = text->len - at;
+		size_t len = left < sizeof(piece) - 1 ? left : sizeof(piece) - 1;
+
+		memcpy(piece, text->data + at, len);
+		piece[len] = '\0';
+		server_console(server, piece);
+		at += len;
+	}
+}
+
+static void trim(char *line)
+{
+	size_t len = strlen(line);
+
+	while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+		line[--len] = '\0';
+}
+
+/*
+ * gdb up to 14 takes a reply "E.text" for hex digits and complains about them, so
+ * the reason of a failure is shown as output, and the reply is "E01".
+ */
+struct error *packet_qRcmd(struct server *server, struct cursor *args,
+			   struct buffer *reply)
+{
+	_cleanup_buffer_ struct buffer out = {0};
+	_cleanup_free_ char *line = NULL;
+	size_t len;
+	bool ok;
+
+	line = cursor_hex_string(*args, &len);
+	if (!line || strlen(line) != len)
+		return error_create(0, "qRcmd: expected a command in hex digits");
+	trim(line);
+	ok = run_line(server, skip_blanks(line), &out);
+	if (buffer_failed(&out))
+		return error_create(ENOMEM, "monitor %s", line);
+	if (ok && out.len > 0 && 2 * out.len <= RSP_PACKET_SIZE) {
+		buffer_append_hex(reply, out.data, out.len);
+	} else {
+		show(server, &out);
+		buffer_append_string(reply, ok ? "OK" : "E01");
+	}
+	return NULL;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/xfer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "inferior/solib.h"
+#include "rsp/binary.h"
+#include "rsp/packet.h"
+#include "server.h"
+
+struct xfer_object {
+	const char *name;
+	/** Appends the whole object. */
+	struct error *(*read)(struct server *server, struct cursor annex,
+			      struct buffer *out);
+	/** Changes a part; *written: bytes that were. NULL: read-only. */
+	struct error *(*write)(struct server *server, uint64_t offset,
+			       struct cursor data, size_t *written);
+	const char *features;
+};
+
+/*
+ * The object that is being read in pieces, as it was when its first piece was
+ * asked for: a list must not change between pieces.
+ */
+struct xfer {
+	const struct xfer_object *object;
+	struct buffer annex;
+	pid_t tid; /* the thread that was chosen then; 0: none */
+	struct buffer contents;
+};
+
+void xfer_destroy(struct xfer *xfer)
+{
+	if (!xfer)
+		return;
+	buffer_deinit(&xfer->annex);
+	buffer_deinit(&xfer->contents);
+	free(xfer);
+}
+
+static struct error *no_process(void)
+{
+	return error_create(0, "there is no process");
+}
+
+static struct error *expect_no_annex(struct cursor annex)
+{
+	if (cursor_left(&annex) == 0)
+		return NULL;
+	return error_create(0, "unexpected annex '%.*s'", (int)cursor_left(&annex),
+			    annex.p);
+}
+
+/* ---- The objects ---- */
+
+static struct error *features_read(struct server *server, struct cursor annex,
+				   struct buffer *out)
+{
+	const struct inferior *inferior = server_inferior(server);
+	struct cursor rest = annex;
+
+	if (!cursor_text(&rest, "target.xml") || cursor_left(&rest) > 0)
+		return error_create(0, "no target description '%.*s'",
+				    (int)cursor_left(&annex), annex.p);
+	(inferior ? inferior->arch : arch_native())->target_xml(out);
+	return NULL;
+}
+
+static struct error *auxv_read(struct server *server, struct cursor annex,
+			       struct buffer *out)
+{
+	const struct inferior *inferior = server_inferior(server);
+	struct error *error = expect_no_annex(annex);
+	int r;
+
+	if (error)
+		return error;
+	if (!inferior)
+		return no_process();
+	r = inferior_proc_file(inferior, "auxv", out);
+	if (r < 0)
+		return error_create(-r,
+				    "cannot read the auxiliary vector of process %d",
+				    (int)inferior->pid);
+	return NULL;
+}
+
+/* The annex names a process by its pid; none: the current one. */
+static struct error *exec_file_read(struct server *server, struct cursor annex,
+				    struct buffer *out)
+{
+	_cleanup_free_ char *path = NULL;
+	const struct inferior *inferior = server_inferior(server);
+	uint64_t pid;
+
+	if (cursor_left(&annex) > 0) {
+		if (!cursor_hex(&annex, &pid) || cursor_left(&annex) > 0 ||
+		    pid > INT_MAX)
+			return error_create(0, "exec-file: the annex is no process id");
+		inferior = inferior_find(&server->run.inferiors, (pid_t)pid);
+		if (!inferior)
+			return error_create(0, "process %d is not being debugged",
+					    (int)pid);
+	}
+	if (!inferior)
+		return no_process();
+	path = inferior_exe(inferior);
+	if (!path)
+		return error_create(0, "cannot find the program of process %d",
+				    (int)inferior->pid);
+	buffer_append_string(out, path);
+	return NULL;
+}
+
+/* "NAME=HEX;" pieces. Names of newer clients are skipped, as gdbserver does. */
+static bool parse_solib_range(struct cursor annex, struct solib_range *range)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} keys[] = {
+		{"start=", &range->start},
+		{"prev=", &range->prev},
+		{"lmid=", &range->lmid},
+	};
+
+	while (cursor_left(&annex) > 0) {
+		struct cursor part = cursor_until(&annex, ';');
+
+		if (!memchr(part.p, '=', cursor_left(&part)))
+			return false;
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			if (cursor_text(&part, keys[i].name) &&
+			    (!cursor_hex(&part, keys[i].value) ||
+			     cursor_left(&part) > 0))
+				return false;
+		cursor_char(&annex, ';');
+	}
+	return true;
+}
+
+static struct error *libraries_read(struct server *server, struct cursor annex,
+				    struct buffer *out)
+{
+	struct inferior *inferior = server_inferior(server);
+	struct solib_range range = {0};
+
+	if (!parse_solib_range(annex, &range))
+		return error_create(0,
+				    "libraries-svr4: the annex '%.*s' is not of the "
+				    "form start=HEX;prev=HEX;lmid=HEX",
+				    (int)cursor_left(&annex), annex.p);
+	if (!inferior)
+		return no_process();
+	return solib_list_xml(inferior, &range, out);
+}
+
+static void append_thread(const struct server *server, const struct thread *thread,
+			  struct buffer *out)
+{
+	char name[64];
+	int core = thread_core(thread);
+
+	buffer_append_string(out, "<thread id=\"");
+	if (server->session.multiprocess)
+		buffer_printf(out, "p%x.", (unsigned int)thread->inferior->pid);
+	buffer_printf(out, "%x\"", (unsigned int)thread->tid);
+	if (core >= 0)
+		buffer_printf(out, " core=\"%d\"", core);
+	thread_name(thread, name, sizeof(name));
+	if (name[0] != '\0') {
+		buffer_append_string(out, " name=\"");
+		buffer_append_xml(out, name);
+		buffer_append_char(out, '"');
+	}
+	buffer_append_string(out, "/>\n");
+}
+
+static struct error *threads_read(struct server *server, struct cursor annex,
+				  struct buffer *out)
+{
+	struct error *error = expect_no_annex(annex);
+	struct inferior *inferior;
+	struct thread *thread;
+
+	if (error)
+		return error;
+	buffer_append_string(out, "<threads>\n");
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link)
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			append_thread(server, thread, out);
+	buffer_append_string(out, "</threads>\n");
+	return NULL;
+}
+
+static struct error *siginfo_get(struct server *server, struct thread **thread,
+				 siginfo_t *info)
+{
+	int r;
+
+	*thread = server_thread(server);
+	if (!*thread)
+		return no_process();
+	r = thread_get_siginfo(*thread, info);
+	if (r < 0)
+		return error_create(-r, "cannot read the signal of thread %d",
+				    (int)(*thread)->tid);
+	return NULL;
+}
+
+static struct error *siginfo_read(struct server *server, struct cursor annex,
+				  struct buffer *out)
+{
+	struct thread *thread;
+	siginfo_t info;
+	struct error *error = expect_no_annex(annex);
+
+	if (!error)
+		error = siginfo_get(server, &thread, &info);
+	if (!error)
+		buffer_append(out, &info, sizeof(info));
+	return error;
+}
+
+static struct error *siginfo_write(struct server *server, uint64_t offset,
+				   struct cursor data, size_t *written)
+{
+	struct thread *thread;
+	siginfo_t info;
+	struct error *error = siginfo_get(server, &thread, &info);
+	int r;
+
+	if (error)
+		return error;
+	if (offset > sizeof(info) || cursor_left(&data) > sizeof(info) - offset)
+		return error_create(0, "siginfo has %zu bytes only", sizeof(info));
+	memcpy((char *)&info + offset, data.p, cursor_left(&data));
+	r = thread_set_siginfo(thread, &info);
+	if (r < 0)
+		return error_create(-r, "cannot change the signal of thread %d",
+				    (int)thread->tid);
+	*written = cursor_left(&data);
+	return NULL;
+}
+
+static const struct xfer_object objects[] = {
+	{"features", features_read, NULL, "qXfer:features:read+"},
+	{"auxv", auxv_read, NULL, "qXfer:auxv:read+"},
+	{"exec-file", exec_file_read, NULL, "qXfer:exec-file:read+"},
+	{"libraries-svr4", libraries_read, NULL,
+	 "qXfer:libraries-svr4:read+;augmented-libraries-svr4-read+"},
+	{"threads", threads_read, NULL, "qXfer:threads:read+"},
+	{"siginfo", siginfo_read, siginfo_write,
+	 "qXfer:siginfo:read+;qXfer:siginfo:write+"},
+};
+enum { NOBJECTS = sizeof(objects) / sizeof(objects[0]) };
+
+void xfer_append_features(struct buffer *out)
+{
+	for (int i = 0; i < NOBJECTS; i++)
+		buffer_printf(out, "%s%s", i > 0 ? ";" : "", objects[i].features);
+}
+
+/* ---- The packet ---- */
+
+static bool cursor_is(struct cursor cursor, const char *text)
+{
+	return cursor_text(&cursor, text) && cursor_left(&cursor) == 0;
+}
+
+static const struct xfer_object *object_find(struct cursor name)
+{
+	for (int i = 0; i < NOBJECTS; i++)
+		if (cursor_is(name, objects[i].name))
+			return &objects[i];
+	return NULL;
+}
+
+/* Is @xfer what the client goes on reading? */
+static bool xfer_matches(const struct xfer *xfer, const struct xfer_object *object,
+			 struct cursor annex, pid_t tid)
+{
+	return xfer && xfer->object == object && xfer->tid == tid &&
+	       cursor_left(&annex) == xfer->annex.len &&
+	       cursor_is(annex, buffer_string(&xfer->annex));
+}
+
+/* Makes the object anew and keeps it in the session. */
+static struct error *xfer_begin(struct server *server, const struct xfer_object *object,
+				struct cursor annex, pid_t tid)
+{
+	struct session *session = &server->session;
+	struct error *error;
+
+	xfer_destroy(session->xfer);
+	session->xfer = calloc(1, sizeof(*session->xfer));
+	if (!session->xfer)
+		return error_create(ENOMEM, "qXfer:%s", object->name);
+	session->xfer->tid = tid;
+	buffer_append(&session->xfer->annex, annex.p, cursor_left(&annex));
+	error = object->read(server, annex, &session->xfer->contents);
+	if (!error && (buffer_failed(&session->xfer->annex) ||
+		       buffer_failed(&session->xfer->contents)))
+		error = error_create(ENOMEM, "qXfer:%s", object->name);
+	/* Only what is whole can be matched by the next packet. */
+	if (!error)
+		session->xfer->object = object;
+	return error;
+}
+
+/* The reply: 'm' if more follows, 'l' with the last piece. */
+static struct error *append_piece(const struct buffer *contents, uint64_t offset,
+				  uint64_t length, struct buffer *reply)
+{
+	const char *start = buffer_string(contents) + offset;
+	size_t left, piece;
+
+	if (offset > contents->len)
+		return error_create(0, "offset %llu is behind the object's end (%zu)",
+				    (unsigned long long)offset, contents->len);
+	left = contents->len - (size_t)offset;
+	piece = binary_fit(start, length < left ? (size_t)length : left,
+			   RSP_PACKET_SIZE - 1);
+	buffer_append_char(reply, piece < left ? 'm' : 'l');
+	buffer_append(reply, start, piece);
+	return NULL;
+}
+
+static struct error *xfer_read(struct server *server, const struct xfer_object *object,
+			       struct cursor *args, struct buffer *reply)
+{
+	struct cursor annex = cursor_until(args, ':');
+	const struct thread *thread = server_thread(server);
+	pid_t tid = thread ? thread->tid : 0;
+	uint64_t offset, length;
+
+	if (!cursor_char(args, ':') || !cursor_hex(args, &offset) ||
+	    !cursor_char(args, ',') || !cursor_hex(args, &length) ||
+	    cursor_left(args) > 0)
+		return error_create(0, "qXfer:%s:read: expected ANNEX:OFFSET,LENGTH",
+				    object->name);
+	if (offset == 0 || !xfer_matches(server->session.xfer, object, annex, tid)) {
+		struct error *error = xfer_begin(server, object, annex, tid);
+
+		if (error)
+			return error;
+	}
+	return append_piece(&server->session.xfer->contents, offset, length, reply);
+}
+
+static struct error *xfer_write(struct server *server, const struct xfer_object *object,
+				struct cursor *args, struct buffer *reply)
+{
+	struct cursor annex = cursor_until(args, ':');
+	struct error *error = expect_no_annex(annex);
+	uint64_t offset;
+	size_t written;
+
+	if (error)
+		return error;
+	if (!cursor_char(args, ':') || !cursor_hex(args, &offset) ||
+	    !cursor_char(args, ':'))
+		return error_create(0, "qXfer:%s:write: expected ANNEX:OFFSET:DATA",
+				    object->name);
+	error = object->write(server, offset, *args, &written);
+	if (!error)
+		buffer_printf(reply, "%zx", written);
+	return error;
+}
+
+struct error *packet_qXfer(struct server *server, struct cursor *args,
+			   struct buffer *reply)
+{
+	const struct xfer_object *object = object_find(cursor_until(args, ':'));
+
+	if (!object)
+		return NULL;
+	if (cursor_text(args, ":read:"))
+		return xfer_read(server, object, args, reply);
+	if (object->write && cursor_text(args, ":write:"))
+		return xfer_write(server, object, args, reply);
+	return NULL;
+}
