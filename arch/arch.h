@@ -113,10 +113,17 @@ struct arch_ops {
 			     uint64_t *bp_len);
 	/**
 	 * Writes the debug registers of a stopped thread over ptrace: exactly
-	 * these regions, everything else off. 0 or a negative errno.
+	 * these regions, everything else off. 0 or a negative errno (ENOSPC:
+	 * others use them). The kernel keeps the slots reserved for the life of
+	 * the thread: perf events get only what was never used this way.
 	 */
 	int (*debugreg_set)(pid_t tid, const struct hw_region *regions,
 			    unsigned int count);
+	/**
+	 * A thread resumed after a hit over ptrace hits again, having done
+	 * nothing: the location must be suspended for one single step.
+	 */
+	bool debugreg_hits_repeat;
 	/**
 	 * Which of the regions given to debugreg_set (the same again) fired at
 	 * this stop, as a bit mask; clears the record. @siginfo_addr is si_addr

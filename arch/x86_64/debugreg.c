@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The debug registers of one thread over ptrace (Intel SDM volume 3, "Debug
- * Registers"; kernel arch/x86/kernel/ptrace.c). Region i is in slot i.
+ * Registers"; kernel arch/x86/kernel/ptrace.c, traps.c). Region i is in slot i.
+ *
+ * What a hit looks like (seen on Linux 6.18):
+ *   execution: SIGTRAP, TRAP_HWBKPT, si_addr and PC are the address; nothing is
+ *       executed. The kernel sets RF in eflags, so that the thread gets past it.
+ *   data: SIGTRAP, TRAP_HWBKPT, si_addr and PC are the *next* instruction: only
+ *       DR6 tells which address was accessed.
+ *   single step whose instruction accesses watched data: one SIGTRAP with
+ *       TRAP_TRACE; DR6 has both BS and the slot's bit.
+ *   single step from an execution address: TRAP_HWBKPT without BS first; the
+ *       step that is asked for next is done. A step that ends at an execution
+ *       address is a plain TRAP_TRACE; the hit comes with the next resume.
+ *   system call that accesses watched data: nothing at all.
  */
 #include "arch/x86_64/x86_64.h"
 
