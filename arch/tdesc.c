@@ -14,17 +14,51 @@ static void append_register(struct buffer *out, const struct reg_def *reg,
 	buffer_append_string(out, "/>\n");
 }
 
-static void open_feature(struct buffer *out, const struct tdesc_types *types,
+static void append_field(struct buffer *out, const struct tdesc_field *field)
+{
+	buffer_printf(out, "      <field name=\"%s\"", field->name);
+	if (field->type)
+		buffer_printf(out, " type=\"%s\"/>\n", field->type);
+	else
+		buffer_printf(out, " start=\"%u\" end=\"%u\"%s/>\n", field->start,
+			      field->end,
+			      field->start == field->end ? " type=\"bool\"" : "");
+}
+
+static void append_type(struct buffer *out, const struct tdesc_type *type)
+{
+	static const char *const elements[] = {
+		[TDESC_VECTOR] = "vector",
+		[TDESC_UNION] = "union",
+		[TDESC_FLAGS] = "flags",
+	};
+	const char *element = elements[type->kind];
+
+	buffer_printf(out, "    <%s id=\"%s\"", element, type->id);
+	if (type->kind == TDESC_VECTOR) {
+		buffer_printf(out, " type=\"%s\" count=\"%u\"/>\n", type->element,
+			      type->size);
+		return;
+	}
+	if (type->kind == TDESC_FLAGS)
+		buffer_printf(out, " size=\"%u\"", type->size);
+	buffer_append_string(out, ">\n");
+	for (const struct tdesc_field *field = type->fields; field->name; field++)
+		append_field(out, field);
+	buffer_printf(out, "    </%s>\n", element);
+}
+
+static void open_feature(struct buffer *out, const struct tdesc_type *types,
 			 const char *feature)
 {
 	buffer_printf(out, "  <feature name=\"%s\">\n", feature);
 	for (; types->feature; types++)
 		if (strcmp(types->feature, feature) == 0)
-			buffer_append_string(out, types->xml);
+			append_type(out, types);
 }
 
 void tdesc_append(struct buffer *out, const char *architecture,
-		  const struct tdesc_types *types, const struct reg_def *table,
+		  const struct tdesc_type *types, const struct reg_def *table,
 		  unsigned int count)
 {
 	const char *feature = NULL;

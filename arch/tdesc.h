@@ -8,19 +8,28 @@
 
 #include "arch/arch.h"
 
-/** The types that the registers of one feature use: XML elements. */
-struct tdesc_types {
-	const char *feature;
-	const char *xml;
+/** A member of a union, or the bits [start, end] of a flags type. */
+struct tdesc_field {
+	const char *name;
+	const char *type; /* of a member; flags: NULL */
+	uint8_t start, end;
 };
 
-/**
- * Appends a whole document. @types ends with a row whose feature is NULL; more
- * than one row may add to a feature. A feature is opened where the table
- * first names it.
- */
+enum tdesc_kind { TDESC_VECTOR, TDESC_UNION, TDESC_FLAGS };
+
+/** One type. Only the registers of its feature, and later types, can use it. */
+struct tdesc_type {
+	const char *feature;
+	const char *id;
+	enum tdesc_kind kind;
+	unsigned int size;		  /* elements of a vector, bytes of flags */
+	const char *element;		  /* of a vector */
+	const struct tdesc_field *fields; /* the last has a NULL name */
+};
+
+/** Appends a whole document. The last of @types has a NULL feature. */
 void tdesc_append(struct buffer *out, const char *architecture,
-		  const struct tdesc_types *types, const struct reg_def *table,
+		  const struct tdesc_type *types, const struct reg_def *table,
 		  unsigned int count);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of the aarch64 ops table; see arch/arch.h for their contracts. */
+#ifndef TRUEHIT_ARCH_AARCH64_H
+#define TRUEHIT_ARCH_AARCH64_H
+
+#include "arch/arch.h"
+
+#define AARCH64_CORE "org.gnu.gdb.aarch64.core"
+#define AARCH64_FPU  "org.gnu.gdb.aarch64.fpu"
+#define AARCH64_TLS  "org.gnu.gdb.aarch64.tls"
+
+/* Indices into the regsets. */
+enum { AARCH64_GENERAL, AARCH64_FPREGS, AARCH64_TLSREGS, AARCH64_NREGSETS };
+
+/* gdb's numbers of the registers that the ops table names. */
+enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32 };
+
+/* registers.c */
+const struct reg_def *aarch64_registers(unsigned int *count);
+int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
+int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
+
+/* tdesc.c */
+void aarch64_target_xml(struct buffer *out);
+
+/* hw_plan.c: pure, compiles everywhere */
+int aarch64_hw_plan(const struct hw_region *region, struct hw_region *out,
+		    unsigned int max);
+void aarch64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
+			  uint64_t *bp_len);
+
+/* debugreg.c */
+/** Counts the slots with a process of our own. */
+struct error *aarch64_debugreg_init(void);
+unsigned int aarch64_hw_slots(enum hw_kind kind, bool *shared);
+int aarch64_debugreg_set(pid_t tid, const struct hw_region *regions,
+			 unsigned int count);
+int aarch64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,
+			  const struct hw_region *regions, unsigned int count,
+			  uint32_t *mask);
+
+#endif
