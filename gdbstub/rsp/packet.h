@@ -17,32 +17,46 @@ struct server;
  * separator). The handler appends the reply to @reply and returns NULL; an empty
  * reply means "not supported". A returned error is sent as "E.text" and @reply
  * is dropped. A handler that resumes threads sets server->session.resumed:
- * then nothing is sent now, and the stop reply follows when there is a stop.
+ * then nothing is sent now, and the stop reply follows when there is a stop. One
+ * whose packet has no reply at all (k, R) sets session.silent.
  */
 typedef struct error *packet_handler(struct server *server, struct cursor *args,
 				     struct buffer *reply);
 
+enum packet_flags {
+	/* May come while threads run. Others are refused then: what they read or
+	 * change is not at rest. */
+	PACKET_WHILE_RUNNING = 1,
+	/* gdb before 16 takes the reply for data unless an error is "E" and two
+	 * digits; newer ones say that they read texts (error-message+). */
+	PACKET_ERROR_NUMBER = 2,
+};
+
 struct packet {
-	const char *name;        /* the packet begins with this */
+	const char *name; /* the packet begins with this */
 	packet_handler *handler;
-	const char *separators;  /* one of these must follow the name and is
-				  * skipped; "": nothing may follow; NULL:
-				  * anything may follow at once */
-	const char *feature;     /* what qSupported advertises ("QPassSignals+"),
-				  * or NULL */
+	const char *separators; /* one of these must follow the name and is
+				 * skipped; "": nothing may follow; NULL:
+				 * anything may follow at once */
+	const char *feature;	/* what qSupported advertises ("QPassSignals+"),
+				 * (";" between several), or NULL */
+	unsigned int flags;	/* enum packet_flags */
 };
 
 /** Handles a packet and fills in the reply ("E.text" for an error). */
 void packet_dispatch(struct server *server, const char *packet, size_t len,
 		     struct buffer *reply);
 
+/** Appends what qSupported advertises: the table's features, each ";feature". */
+void packet_append_features(struct buffer *out);
+
 /* Handlers, by file. */
 
 /* query.c */
 packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
 	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
-	packet_QPassSignals, packet_QDisableRandomization, packet_vMustReplyEmpty,
-	packet_qSymbol, packet_QNonStop, packet_QProgramSignals;
+	packet_QPassSignals, packet_QDisableRandomization, packet_qSymbol,
+	packet_QNonStop, packet_QProgramSignals;
 /* threads.c: H, T */
 packet_handler packet_H, packet_T;
 /* registers.c */

@@ -12,19 +12,21 @@
 enum { RSP_PACKET_SIZE = 0x20000 }; /* holds the biggest condition that gdb sends */
 
 struct session {
-	bool no_ack;         /* QStartNoAckMode */
-	bool extended;       /* `!` or target extended-remote */
-	bool resumed;        /* threads run; a stop reply is owed */
-	bool ending;         /* close the connection after this reply */
-	bool exit_server;    /* `monitor exit`: and end the server */
+	bool no_ack;	  /* QStartNoAckMode */
+	bool extended;	  /* `!` or target extended-remote */
+	bool resumed;	  /* threads run; a stop reply is owed */
+	bool silent;	  /* the packet at hand has no reply */
+	bool ending;	  /* close the connection after this reply */
+	bool exit_server; /* `monitor exit`: and end the server */
 
 	/* Features the client named in qSupported. */
 	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events;
+	bool error_message; /* any error may be a text */
 
 	struct thread_id general;  /* Hg */
 	struct thread_id resuming; /* Hc */
-	struct vfile *vfile;       /* of vfile.c; NULL until used */
-	struct xfer *xfer;         /* of xfer.c; NULL until used */
+	struct vfile *vfile;	   /* of vfile.c; NULL until used */
+	struct xfer *xfer;	   /* of xfer.c; NULL until used */
 };
 
 void session_init(struct session *session);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/packet.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "rsp/xfer.h"
+#include "server.h"
+
+static const struct packet packets[] = {
+	/* name, handler, separators, feature, flags */
+	{"!", packet_extended_mode, "", NULL, 0},
+	{"?", packet_stop_reason, "", "exec-events+", 0},
+	{"C", packet_C, NULL, NULL, 0},
+	{"D", packet_D, NULL, NULL, PACKET_WHILE_RUNNING},
+	{"G", packet_G, NULL, NULL, 0},
+	{"H", packet_H, NULL, "multiprocess+", 0},
+	{"M", packet_M, NULL, NULL, 0},
+	{"P", packet_P, NULL, NULL, 0},
+	{"QDisableRandomization", packet_QDisableRandomization, ":",
+	 "QDisableRandomization+", 0},
+	{"QNonStop", packet_QNonStop, ":", NULL, 0},
+	{"QPassSignals", packet_QPassSignals, ":", "QPassSignals+", 0},
+	{"QProgramSignals", packet_QProgramSignals, ":", NULL, 0},
+	{"QStartNoAckMode", packet_QStartNoAckMode, "", "QStartNoAckMode+",
+	 PACKET_WHILE_RUNNING},
+	{"R", packet_R, NULL, NULL, 0},
+	{"S", packet_S, NULL, NULL, 0},
+	{"T", packet_T, NULL, NULL, PACKET_WHILE_RUNNING},
+	{"X", packet_X, NULL, NULL, 0},
+	{"Z", packet_Z, NULL, "swbreak+;hwbreak+;ConditionalBreakpoints+", 0},
+	{"c", packet_c, NULL, NULL, 0},
+	{"g", packet_g, "", NULL, 0},
+	{"k", packet_k, NULL, NULL, PACKET_WHILE_RUNNING},
+	{"m", packet_m, NULL, NULL, PACKET_ERROR_NUMBER},
+	{"p", packet_p, NULL, NULL, 0},
+	{"qAttached", packet_qAttached, NULL, NULL, 0},
+	{"qC", packet_qC, "", NULL, 0},
+	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
+	{"qSupported", packet_qSupported, NULL, NULL, PACKET_WHILE_RUNNING},
+	{"qSymbol", packet_qSymbol, ":", NULL, 0},
+	{"qThreadExtraInfo", packet_qThreadExtraInfo, ",", NULL, 0},
+	{"qXfer", packet_qXfer, ":", NULL, 0},
+	{"qfThreadInfo", packet_qfThreadInfo, "", NULL, 0},
+	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
+	{"s", packet_s, NULL, NULL, 0},
+	{"vAttach", packet_vAttach, ";", NULL, 0},
+	{"vCont", packet_vCont, ";", "vContSupported+", 0},
+	{"vCont?", packet_vCont_query, "", NULL, 0},
+	{"vFile", packet_vFile, ":", NULL, PACKET_WHILE_RUNNING},
+	{"vKill", packet_vKill, ";", NULL, PACKET_WHILE_RUNNING},
+	{"vRun", packet_vRun, ";", NULL, 0},
+	{"z", packet_z, NULL, NULL, 0},
+};
+
+enum { NPACKETS = sizeof(packets) / sizeof(packets[0]) };
+
+void packet_append_features(struct buffer *out)
+{
+	for (int i = 0; i < NPACKETS; i++)
+		if (packets[i].feature)
+			buffer_printf(out, ";%s", packets[i].feature);
+}
+
+/* Moves @cursor behind the row's name and separator if the packet is the row's. */
+static bool matches(const struct packet *row, struct cursor *cursor)
+{
+	struct cursor ahead = *cursor;
+
+	if (!cursor_text(&ahead, row->name))
+		return false;
+	if (row->separators && *row->separators) {
+		if (cursor_left(&ahead) == 0 || *ahead.p == '\0' ||
+		    !strchr(row->separators, *ahead.p))
+			return false;
+		ahead.p++;
+	} else if (row->separators && cursor_left(&ahead) > 0) {
+		return false;
+	}
+	*cursor = ahead;
+	return true;
+}
+
+/* The row with the longest name that fits; NULL: an unknown packet. */
+static const struct packet *find(struct cursor packet, struct cursor *args)
+{
+	const struct packet *best = NULL;
+
+	for (int i = 0; i < NPACKETS; i++) {
+		struct cursor ahead = packet;
+
+		if (best && strlen(best->name) >= strlen(packets[i].name))
+			continue;
+		if (!matches(&packets[i], &ahead))
+			continue;
+		best = &packets[i];
+		*args = ahead;
+	}
+	return best;
+}
+
+static struct error *handle(const struct packet *row, struct server *server,
+			    struct cursor *args, struct buffer *reply)
+{
+	struct error *error;
+
+	if (server->session.resumed && !(row->flags & PACKET_WHILE_RUNNING))
+		return error_create(0, "the program is running");
+	error = row->handler(server, args, reply);
+	if (!error && buffer_failed(reply))
+		return error_create(ENOMEM, "no reply");
+	return error;
+}
+
+void packet_dispatch(struct server *server, const char *packet, size_t len,
+		     struct buffer *reply)
+{
+	struct cursor args = {0};
+	const struct packet *row = find((struct cursor){packet, packet + len}, &args);
+	struct error *error _cleanup_error_ = NULL;
+
+	if (!row)
+		return;
+	error = handle(row, server, &args, reply);
+	if (!error)
+		return;
+	log_debug(LOG_RSP, "%s: %s", row->name, error_text(error));
+	buffer_reset(reply);
+	if (row->flags & PACKET_ERROR_NUMBER && !server->session.error_message)
+		buffer_append_string(reply, "E01");
+	else
+		buffer_printf(reply, "E.%s", error_text(error));
+}

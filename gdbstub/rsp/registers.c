@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* g G p P: registers as the table of the architecture lays them out. */
+#include <errno.h>
+
+#include "arch/arch.h"
+#include "inferior/inferior.h"
+#include "rsp/packet.h"
+#include "rsp/threads.h"
+#include "server.h"
+
+static struct error *lost(const struct thread *thread, int err)
+{
+	return error_create(-err, "thread %d: no access to its registers", thread->tid);
+}
+
+/* A register that the thread does not have is "xx..". */
+static void append_register(struct buffer *out, const struct regs *regs,
+			    const struct reg_def *reg)
+{
+	unsigned char value[REG_MAX_SIZE];
+
+	if (regs->arch->reg_read(regs, reg, value) == 0) {
+		buffer_append_hex(out, value, reg_size(reg));
+		return;
+	}
+	for (size_t i = 0; i < reg_size(reg); i++)
+		buffer_append_string(out, "xx");
+}
+
+struct error *packet_g(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	const struct reg_def *table;
+	struct thread *thread;
+	struct error *error = threads_current(server, &thread);
+	struct regs regs;
+	unsigned int count;
+	int err;
+
+	(void)args;
+	if (error)
+		return error;
+	regs_init(&regs, thread->inferior->arch);
+	err = regs_fetch_all(thread, &regs);
+	if (err < 0)
+		return lost(thread, err);
+	table = regs.arch->registers(&count);
+	for (unsigned int i = 0; i < count; i++)
+		append_register(reply, &regs, &table[i]);
+	return NULL;
+}
+
+/* Reads one value and puts it into @regs; "xx.." leaves the register as it is. */
+static struct error *take_register(struct cursor *args, struct regs *regs,
+				   const struct reg_def *reg)
+{
+	unsigned char value[REG_MAX_SIZE];
+	int err;
+
+	if (cursor_left(args) >= 2 * reg_size(reg) && *args->p == 'x') {
+		args->p += 2 * reg_size(reg);
+		return NULL;
+	}
+	if (!cursor_hex_bytes(args, value, reg_size(reg)))
+		return error_create(0, "not a value for register %s (%zu bytes)",
+				    reg->name, reg_size(reg));
+	err = regs->arch->reg_write(regs, reg, value);
+	if (err < 0 && err != -ENODATA)
+		return error_create(-err, "register %s", reg->name);
+	return NULL;
+}
+
+struct error *packet_G(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	const struct reg_def *table;
+	struct thread *thread;
+	struct error *error = threads_current(server, &thread);
+	struct regs regs;
+	unsigned int count;
+	int err;
+
+	if (error)
+		return error;
+	regs_init(&regs, thread->inferior->arch);
+	err = regs_fetch_all(thread, &regs);
+	if (err < 0)
+		return lost(thread, err);
+	table = regs.arch->registers(&count);
+	for (unsigned int i = 0; i < count && cursor_left(args) > 0; i++) {
+		error = take_register(args, &regs, &table[i]);
+		if (error)
+			return error;
+	}
+	for (unsigned int i = 0; i < regs.arch->nregsets; i++) {
+		err = regs.size[i] > 0 ? regs_store(thread, &regs, i) : 0;
+		if (err < 0)
+			return lost(thread, err);
+	}
+	buffer_append_string(reply, "OK");
+	return NULL;
+}
+
+/* The register that p and P name, with its regset fetched into @regs. */
+static struct error *one_register(struct server *server, struct cursor *args,
+				  struct thread **thread, struct regs *regs,
+				  const struct reg_def **reg)
+{
+	struct error *error = threads_current(server, thread);
+	uint64_t number;
+	int err;
+
+	if (error)
+		return error;
+	if (!cursor_hex(args, &number))
+		return error_create(0, "not a register number");
+	regs_init(regs, (*thread)->inferior->arch);
+	*reg = number < UINT32_MAX ? reg_by_number(regs->arch, (unsigned int)number)
+				   : NULL;
+	if (!*reg)
+		return error_create(0, "no register has the number %llu",
+				    (unsigned long long)number);
+	err = regs_fetch(*thread, regs, (*reg)->regset);
+	return err < 0 && err != -ENODATA ? lost(*thread, err) : NULL;
+}
+
+struct error *packet_p(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	const struct reg_def *reg;
+	struct thread *thread;
+	struct regs regs;
+	struct error *error = one_register(server, args, &thread, &regs, &reg);
+
+	if (!error)
+		append_register(reply, &regs, reg);
+	return error;
+}
+
+struct error *packet_P(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	const struct reg_def *reg;
+	struct thread *thread;
+	struct regs regs;
+	struct error *error = one_register(server, args, &thread, &regs, &reg);
+	int err;
+
+	if (error)
+		return error;
+	if (!cursor_char(args, '='))
+		return error_create(0, "P: no '=' after the register number");
+	if (regs.size[reg->regset] == 0)
+		return error_create(0, "register %s is not available", reg->name);
+	error = take_register(args, &regs, reg);
+	if (error)
+		return error;
+	err = regs_store(thread, &regs, reg->regset);
+	if (err < 0)
+		return lost(thread, err);
+	buffer_append_string(reply, "OK");
+	return NULL;
+}

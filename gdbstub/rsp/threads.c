@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/threads.h"
+
+#include <limits.h>
+
+#include "rsp/packet.h"
+#include "server.h"
+
+bool thread_id_matches(const struct thread_id *id, const struct thread *thread)
+{
+	return (id->pid <= 0 || id->pid == thread->inferior->pid) &&
+	       (id->tid <= 0 || id->tid == thread->tid);
+}
+
+struct thread *threads_find(struct server *server, const struct thread_id *id)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread_id_matches(id, thread))
+				return thread;
+		}
+	}
+	return NULL;
+}
+
+void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid, pid_t tid)
+{
+	if (multiprocess)
+		buffer_printf(out, "p%x.", (unsigned int)pid);
+	buffer_printf(out, "%x", (unsigned int)tid);
+}
+
+struct error *threads_inferior(struct server *server, uint64_t pid,
+			       struct inferior **ret)
+{
+	*ret = pid <= INT_MAX ? inferior_find(&server->run.inferiors, (pid_t)pid)
+			      : NULL;
+	if (!*ret)
+		return error_create(0, "process %llu is not being debugged",
+				    (unsigned long long)pid);
+	return NULL;
+}
+
+struct error *threads_current(struct server *server, struct thread **ret)
+{
+	*ret = server_thread(server);
+	return *ret ? NULL : error_create(0, "no process is being debugged");
+}
+
+/* H: which thread the packets that follow are about. */
+struct error *packet_H(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	struct session *session = &server->session;
+	struct thread_id *chosen = NULL, id;
+
+	if (cursor_char(args, 'g'))
+		chosen = &session->general;
+	else if (cursor_char(args, 'c'))
+		chosen = &session->resuming;
+	if (!chosen)
+		return NULL;
+	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
+		return error_create(0, "H: not a thread id");
+	if ((id.tid > 0 || id.pid > 0) && !threads_find(server, &id))
+		return error_create(0, "no such thread");
+	*chosen = id;
+	buffer_append_string(reply, "OK");
+	return NULL;
+}
+
+/* T: does the thread live? */
+struct error *packet_T(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	struct thread_id id;
+
+	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
+		return error_create(0, "T: not a thread id");
+	if (!threads_find(server, &id))
+		return error_create(0, "no such thread");
+	buffer_append_string(reply, "OK");
+	return NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Thread ids of packets <-> threads. */
+#ifndef TRUEHIT_RSP_THREADS_H
+#define TRUEHIT_RSP_THREADS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "inferior/inferior.h"
+#include "rsp/parse.h"
+
+struct server;
+
+/** Is this thread one that the id means? 0 and -1 mean every one. */
+bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
+/** The first thread that the id means, or NULL. */
+struct thread *threads_find(struct server *server, const struct thread_id *id);
+/** Appends "pPID.TID", or "TID" for a client without multiprocess+. */
+void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid, pid_t tid);
+
+/** The inferior with this pid; an error if there is none. */
+struct error *threads_inferior(struct server *server, uint64_t pid,
+			       struct inferior **ret);
+/** The thread that Hg chose; an error if there is no process. */
+struct error *threads_current(struct server *server, struct thread **ret);
+
+#endif
