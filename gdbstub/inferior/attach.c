@@ -49,6 +49,14 @@ static DIR *open_tasks(pid_t pid)
 
 /* ---- why not ---- */
 
+static bool has_ended(pid_t tid)
+{
+	char state[2];
+
+	return !proc_stat_field(tid, PROC_STAT_STATE, state, sizeof(state)) ||
+	       *state == 'Z' || *state == 'X';
+}
+
 static struct error *not_permitted(pid_t pid)
 {
 	long tracer = proc_status_number(pid, "TracerPid");
@@ -74,7 +82,6 @@ static struct error *not_permitted(pid_t pid)
 static struct error *check_target(struct inferiors *inferiors, pid_t pid)
 {
 	long leader = pid > 0 ? proc_status_number(pid, "Tgid") : -1;
-	char state[2];
 
 	if (pid == getpid())
 		return error_create(0,
@@ -92,8 +99,7 @@ static struct error *check_target(struct inferiors *inferiors, pid_t pid)
 			pid, leader);
 	if (inferior_find(inferiors, pid))
 		return error_create(0, "Process %d is attached to already", pid);
-	if (proc_stat_field(pid, PROC_STAT_STATE, state, sizeof(state)) &&
-	    (*state == 'Z' || *state == 'X'))
+	if (has_ended(pid))
 		return error_create(0,
 				    "Cannot attach to process %d: it (or its main "
 				    "thread) has ended and is a zombie",
@@ -117,9 +123,8 @@ static int take_thread(struct inferior *inferior, pid_t tid)
 	struct thread *thread;
 	int ret = seize(tid);
 
-	if (ret == -ESRCH || proc_status_number(tid, "TracerPid") < 0)
-		return 0;
-	if (ret == -EPERM && proc_status_number(tid, "TracerPid") == getpid())
+	if (ret < 0 &&
+	    (has_ended(tid) || proc_status_number(tid, "TracerPid") == getpid()))
 		return 0;
 	if (ret < 0)
 		return ret;
@@ -208,42 +213,62 @@ static bool wait_all_stopped(struct inferior *inferior)
 	return true;
 }
 
+static struct error *seize_leader(struct inferior *inferior)
+{
+	struct thread *leader = TAILQ_FIRST(&inferior->threads);
+	int ret = seize(leader->tid);
+
+	if (ret == -EPERM)
+		return not_permitted(leader->tid);
+	if (ret < 0)
+		return error_create(-ret, "Cannot attach to process %d", leader->tid);
+	leader->running = true;
+	thread_interrupt(leader);
+	return NULL;
+}
+
+/*
+ * When all known threads have stopped, none of them makes new ones, so a pass that
+ * finds nothing is the last; two, for a thread that ends in the middle of a pass may
+ * make the kernel leave out another.
+ */
+static struct error *take_all_threads(struct inferior *inferior)
+{
+	int fresh = 0;
+
+	for (int empty = 0; empty < 2 && fresh >= 0;
+	     empty = fresh > 0 ? 0 : empty + 1) {
+		fresh = take_new_threads(inferior);
+		if (!wait_all_stopped(inferior))
+			return error_create(0, "Process %d ended while attaching",
+					    inferior->pid);
+	}
+	if (fresh >= 0)
+		return NULL;
+	return error_create(-fresh, "Cannot attach to all threads of process %d",
+			    inferior->pid);
+}
+
 struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 			      struct inferior **ret)
 {
 	struct error *error = check_target(inferiors, pid);
 	struct inferior *inferior;
-	struct thread *leader;
-	int fresh;
 
 	if (error)
 		return error;
-	fresh = seize(pid);
-	if (fresh == -EPERM)
-		return not_permitted(pid);
-	if (fresh < 0)
-		return error_create(-fresh, "Cannot attach to process %d", pid);
 	inferior = inferior_create(inferiors, pid, true);
-	if (!inferior) {
-		ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	if (!inferior)
 		return error_create(ENOMEM, "Cannot attach to process %d", pid);
+	error = seize_leader(inferior);
+	if (error) {
+		inferior_destroy(inferior);
+		return error;
 	}
-	leader = TAILQ_FIRST(&inferior->threads);
-	leader->running = true;
-	thread_interrupt(leader);
-	/* When all known threads have stopped, none of them makes new ones; so an
-	 * empty pass after that is the last. */
-	do {
-		fresh = take_new_threads(inferior);
-		if (!wait_all_stopped(inferior)) {
-			inferior_destroy(inferior);
-			return error_create(0, "Process %d ended while attaching", pid);
-		}
-	} while (fresh > 0);
-	if (fresh < 0) {
+	error = take_all_threads(inferior);
+	if (error) {
 		inferior_detach(inferior, 0, 0);
-		return error_create(-fresh,
-				    "Cannot attach to all threads of process %d", pid);
+		return error;
 	}
 	*ret = inferior;
 	return NULL;

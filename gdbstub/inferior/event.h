@@ -14,10 +14,12 @@ enum event_kind {
 	EVENT_SIGNAL,      /* signal-delivery stop: .signal, .siginfo. Includes every
 			    * SIGTRAP (step, int3, perf event, debug register) */
 	EVENT_INTERRUPTED, /* the stop that PTRACE_INTERRUPT asked for */
-	EVENT_GROUP_STOP,  /* job control stopped the process: .signal */
+	EVENT_GROUP_STOP,  /* job control stopped the process: .signal. Also the
+			    * answer to an interrupt while it is so stopped */
 	EVENT_CLONE,       /* .thread made .child: a thread of the same inferior,
 			    * in the list, stopped, never run yet. (If the kernel
-			    * tells of the child first, the child waits unseen.) */
+			    * tells of the child first, the child waits unseen; no
+			    * event tells of a child that was killed at once.) */
 	EVENT_FORK,        /* .thread made the process .child_pid: stopped, traced */
 	EVENT_VFORK,       /* the same; .thread's process shares its memory */
 	EVENT_VFORK_DONE,  /* the vfork child has exec'ed or ended */

@@ -163,13 +163,17 @@ bool thread_is_zombie(const struct thread *thread);
 
 /* ---- resume.c ---- */
 
-/** 0 or a negative errno; -ESRCH: it is gone or being killed (its end will be
- * reported by a wait). The thread must be stopped. */
+/**
+ * 0 or a negative errno; -ESRCH: it is gone or being killed (it counts as running,
+ * and its end will be reported by a wait). The thread must be stopped. @signal may
+ * be given at any kind of stop; its delivery is not reported again.
+ */
 int thread_continue(struct thread *thread, int signal);
 int thread_step(struct thread *thread, int signal);
 /** Leaves it in its group stop but lets SIGCONT wake it (PTRACE_LISTEN). */
 int thread_listen(struct thread *thread);
-/** Asks a running thread to stop; a wait will report it. */
+/** Asks a running thread to stop. Its next event, of whatever kind, is the answer:
+ * what the thread has already run into (a trap, a signal it caused) comes first. */
 int thread_interrupt(struct thread *thread);
 /** Sends it a signal; its delivery is no event. For the client's signals that come
  * at a stop where none can be injected. */

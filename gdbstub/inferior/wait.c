@@ -99,7 +99,8 @@ void wait_forget(struct inferior *inferior)
 	while (*link) {
 		struct early_stop *stop = *link;
 
-		if (stop->creator != inferior->pid && stop->tid != inferior->pid) {
+		if (stop->creator != inferior->pid &&
+		    !inferior_thread(inferior, stop->tid)) {
 			link = &stop->next;
 			continue;
 		}

@@ -1,0 +1,1048 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/inferior.h"
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static const char target[] = PROGS_DIR "/target";
+
+/* ---- helpers ---- */
+
+struct fixture {
+	struct inferiors inferiors;
+	struct inferior *inferior;
+	struct thread *leader;
+};
+
+static void launch_as(struct fixture *f, const struct launch_options *options)
+{
+	struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	inferiors_init(&f->inferiors);
+	error = inferior_launch(&f->inferiors, options, &f->inferior);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	f->leader = TAILQ_FIRST(&f->inferior->threads);
+	cr_assert_eq(f->leader->tid, f->inferior->pid);
+	cr_assert_not(f->leader->running);
+}
+
+/* target ACTION [ARGUMENT] */
+static void launch(struct fixture *f, const char *action, const char *argument)
+{
+	char *argv[] = {(char *)target, (char *)action, (char *)argument, NULL};
+
+	launch_as(f, &(struct launch_options){.program = target,
+					      .argv = argv,
+					      .disable_randomization = true});
+}
+
+static struct event next_event(struct fixture *f)
+{
+	struct event event;
+
+	inferiors_wait(&f->inferiors, true, &event);
+	return event;
+}
+
+static void expect_event(struct fixture *f, enum event_kind kind, struct event *event)
+{
+	*event = next_event(f);
+	cr_assert_eq(event->kind, kind, "%s instead of %s",
+		     event_kind_name(event->kind), event_kind_name(kind));
+}
+
+static void expect_exit(struct fixture *f, int status)
+{
+	struct event event;
+
+	expect_event(f, EVENT_EXITED, &event);
+	cr_assert_eq(event.status, status, "exit status %d", event.status);
+	inferior_destroy(event.inferior);
+	inferiors_deinit(&f->inferiors);
+}
+
+static void kill_all(struct fixture *f)
+{
+	pid_t pid = f->inferior->pid;
+
+	inferior_kill(f->inferior);
+	cr_assert(TAILQ_EMPTY(&f->inferiors.list));
+	cr_assert_eq(kill(pid, 0), -1);
+	cr_assert_eq(errno, ESRCH);
+	inferiors_deinit(&f->inferiors);
+}
+
+static uint64_t pc_of(const struct thread *thread)
+{
+	uint64_t pc = 0;
+
+	cr_assert_eq(thread_get_pc(thread, &pc), 0);
+	return pc;
+}
+
+/* A value of the auxiliary vector. */
+static uint64_t auxv(const struct inferior *inferior, uint64_t type)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+	Elf64_auxv_t entry;
+
+	cr_assert_eq(inferior_proc_file(inferior, "auxv", &text), 0);
+	for (size_t i = 0; i + sizeof(entry) <= text.len; i += sizeof(entry)) {
+		memcpy(&entry, text.data + i, sizeof(entry));
+		if (entry.a_type == type)
+			return entry.a_un.a_val;
+	}
+	cr_assert_fail("no auxv entry %lu", (unsigned long)type);
+	return 0;
+}
+
+static uint64_t linker_entry(struct inferior *inferior)
+{
+	uint64_t base = auxv(inferior, AT_BASE);
+	Elf64_Ehdr header;
+
+	cr_assert_eq(inferior_read(inferior, base, &header, sizeof(header)),
+		     (ssize_t)sizeof(header));
+	cr_assert_arr_eq(header.e_ident, ELFMAG, SELFMAG);
+	return base + header.e_entry;
+}
+
+/* ---- launch ---- */
+
+Test(launch, stops_at_the_linkers_entry)
+{
+	struct fixture f;
+
+	launch(&f, "exit", "3");
+	cr_assert_eq(pc_of(f.leader), linker_entry(f.inferior));
+	cr_assert_eq(getpgid(f.inferior->pid), f.inferior->pid);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 3);
+}
+
+Test(launch, passes_arguments_environment_directory)
+{
+	char *argv[] = {(char *)"/bin/sh",
+			(char *)"-c",
+			(char *)"test \"$PWD$V$1\" = '/tmp5a b'",
+			(char *)"sh",
+			(char *)"a b",
+			NULL};
+	char *envp[] = {(char *)"V=5", NULL};
+	struct fixture f;
+
+	launch_as(&f, &(struct launch_options){.program = "/bin/sh",
+					       .argv = argv,
+					       .envp = envp,
+					       .directory = "/tmp"});
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 0);
+}
+
+Test(launch, finds_programs_in_the_path)
+{
+	char *argv[] = {(char *)"true", NULL};
+	_cleanup_free_ char *exe = NULL;
+	struct fixture f;
+
+	launch_as(&f, &(struct launch_options){.program = "true", .argv = argv});
+	exe = inferior_exe(f.inferior);
+	cr_assert_str_eq(strrchr(exe, '/'), "/true");
+	kill_all(&f);
+}
+
+Test(launch, prefers_the_current_directory)
+{
+	char *argv[] = {(char *)"target", NULL};
+	_cleanup_free_ char *exe = NULL;
+	struct fixture f;
+
+	cr_assert_eq(chdir(PROGS_DIR), 0);
+	launch_as(&f, &(struct launch_options){.program = "target", .argv = argv});
+	exe = inferior_exe(f.inferior);
+	cr_assert_str_eq(exe, target);
+	kill_all(&f);
+}
+
+static struct error *launch_error(const char *program, const char *directory)
+{
+	char *argv[] = {(char *)program, NULL};
+	struct inferiors inferiors;
+	struct inferior *inferior;
+	struct error *error;
+
+	inferiors_init(&inferiors);
+	error = inferior_launch(&inferiors,
+				&(struct launch_options){.program = program,
+							 .argv = argv,
+							 .directory = directory},
+				&inferior);
+	cr_assert_not_null(error);
+	cr_assert(TAILQ_EMPTY(&inferiors.list));
+	cr_assert_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1, "a child is left");
+	return error;
+}
+
+Test(launch, tells_why_exec_failed)
+{
+	struct {
+		const char *program, *directory, *text;
+	} cases[] = {
+		{"/no/such", NULL, "Cannot exec /no/such: No such file or directory"},
+		{"/etc/passwd", NULL, "Cannot exec /etc/passwd: Permission denied"},
+		{"/tmp", NULL, "Cannot exec /tmp: Permission denied"},
+		{"/bin/true", "/no/dir",
+		 "Cannot change to the working directory of /bin/true: "
+		 "No such file or directory"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_error_ struct error *error =
+			launch_error(cases[i].program, cases[i].directory);
+
+		cr_expect_str_eq(error_text(error), cases[i].text, "%s",
+				 error_text(error));
+	}
+}
+
+Test(launch, resets_signal_mask_and_dispositions)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+	struct fixture f;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	launch(&f, "exit", NULL);
+	cr_assert_eq(inferior_proc_file(f.inferior, "status", &text), 0);
+	cr_assert_not_null(strstr(text.data, "\nSigBlk:\t0000000000000000\n"));
+	cr_assert_not_null(strstr(text.data, "\nSigIgn:\t0000000000000000\n"));
+	kill_all(&f);
+}
+
+Test(launch, disables_randomization_on_demand)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+	struct fixture f;
+
+	launch(&f, "exit", NULL);
+	cr_assert_eq(inferior_proc_file(f.inferior, "personality", &text), 0);
+	cr_assert_str_eq(text.data, "00040000\n");
+	kill_all(&f);
+}
+
+/* ---- stepping ---- */
+
+Test(step, moves_from_the_exec_stop)
+{
+	struct fixture f;
+	uint64_t entry;
+	struct event event;
+	uint8_t insn[4];
+
+	launch(&f, "exit", NULL);
+	entry = pc_of(f.leader);
+	cr_assert_eq(inferior_read(f.inferior, entry, insn, 4), 4);
+	cr_assert_eq(thread_step(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGTRAP);
+	cr_assert_eq(event.siginfo.si_code, TRAP_TRACE);
+	cr_assert_gt(pc_of(f.leader), entry);
+	cr_assert_leq(pc_of(f.leader), entry + 4, "one instruction (mov %%rsp,%%rdi)");
+	kill_all(&f);
+}
+
+Test(step, moves_after_a_changed_pc)
+{
+	struct fixture f;
+	struct event event;
+	uint64_t entry;
+
+	launch(&f, "exit", NULL);
+	entry = auxv(f.inferior, AT_ENTRY);
+	cr_assert_eq(thread_set_pc(f.leader, entry), 0);
+	cr_assert_eq(pc_of(f.leader), entry);
+	cr_assert_eq(thread_step(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_gt(pc_of(f.leader), entry);
+	cr_assert_leq(pc_of(f.leader), entry + 15);
+	kill_all(&f);
+}
+
+/* A thread that was continued into clone or fork and is stepped from there moves. */
+static void step_from(const char *action, const char *argument, enum event_kind kind)
+{
+	struct fixture f;
+	struct event event;
+	uint64_t pc;
+
+	launch(&f, action, argument);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, kind, &event);
+	pc = pc_of(f.leader);
+	cr_assert_eq(thread_step(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGTRAP);
+	cr_assert_neq(pc_of(f.leader), pc);
+	kill_all(&f);
+}
+
+Test(step, moves_from_a_clone_stop)
+{
+	step_from("threads", "1", EVENT_CLONE);
+}
+
+Test(step, moves_from_a_fork_stop)
+{
+	step_from("fork", NULL, EVENT_FORK);
+}
+
+/* ---- threads ---- */
+
+struct tally {
+	int clones, exits;
+	struct event last;
+};
+
+/* Runs everything until the process ends; signals are delivered. */
+static struct tally run_to_end(struct fixture *f)
+{
+	struct tally tally = {0};
+
+	for (;;) {
+		struct event event = next_event(f);
+
+		tally.last = event;
+		tally.clones += event.kind == EVENT_CLONE;
+		tally.exits += event.kind == EVENT_THREAD_EXIT;
+		if (event.kind == EVENT_EXITED || event.kind == EVENT_KILLED ||
+		    event.kind == EVENT_NONE)
+			return tally;
+		if (event.child) {
+			cr_assert_eq(event.child->inferior, f->inferior);
+			cr_assert_not(event.child->running);
+			cr_assert_eq(thread_continue(event.child, 0), 0);
+		}
+		if (event.thread)
+			thread_continue(event.thread,
+					event.kind == EVENT_SIGNAL ? event.signal : 0);
+	}
+}
+
+Test(threads, all_are_followed_and_their_ends_seen)
+{
+	struct tally tally;
+	struct fixture f;
+
+	launch(&f, "threads", "32");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	tally = run_to_end(&f);
+	cr_assert_eq(tally.last.kind, EVENT_EXITED);
+	cr_assert_eq(tally.last.status, 0);
+	cr_assert_eq(tally.clones, 64);
+	cr_assert_eq(tally.exits, 64);
+	cr_assert_eq(TAILQ_FIRST(&f.inferior->threads), f.leader);
+	cr_assert_null(TAILQ_NEXT(f.leader, link));
+	cr_assert_null(f.inferiors.early_stops);
+	inferior_destroy(f.inferior);
+	inferiors_deinit(&f.inferiors);
+}
+
+Test(threads, name_and_core)
+{
+	char name[32], tiny[3];
+	struct fixture f;
+
+	launch(&f, "exit", NULL);
+	thread_name(f.leader, name, sizeof(name));
+	cr_assert_str_eq(name, "target");
+	thread_name(f.leader, tiny, sizeof(tiny));
+	cr_assert_str_eq(tiny, "ta");
+	cr_assert_geq(thread_core(f.leader), 0);
+	cr_assert_lt(thread_core(f.leader), sysconf(_SC_NPROCESSORS_CONF));
+	kill_all(&f);
+}
+
+Test(threads, leader_that_exits_first)
+{
+	struct fixture f;
+	struct event event;
+	struct thread *other;
+	Elf64_Ehdr header;
+	uint64_t base;
+
+	launch(&f, "leader-exits", NULL);
+	base = auxv(f.inferior, AT_BASE);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_CLONE, &event);
+	other = event.child;
+	cr_assert_not(thread_is_zombie(f.leader));
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	/* Only the leader runs, and it reports nothing when it ends. */
+	while (!thread_is_zombie(f.leader)) {
+		inferiors_wait(&f.inferiors, false, &event);
+		cr_assert_eq(event.kind, EVENT_NONE);
+		usleep(1000);
+	}
+	cr_assert_not(thread_is_zombie(other));
+	cr_assert_eq(inferior_read(f.inferior, base, &header, sizeof(header)),
+		     (ssize_t)sizeof(header), "memory outlives the leader");
+	cr_assert_eq(thread_continue(other, 0), 0);
+	expect_event(&f, EVENT_THREAD_EXIT, &event);
+	expect_exit(&f, 7);
+}
+
+Test(threads, kill_with_a_zombie_leader)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "leader-exits", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_CLONE, &event);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	while (!thread_is_zombie(f.leader))
+		usleep(1000);
+	kill_all(&f);
+}
+
+Test(threads, exec_by_another_thread)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "thread-exec", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	do {
+		event = next_event(&f);
+		if (event.child)
+			cr_assert_eq(thread_continue(event.child, 0), 0);
+		if (event.kind == EVENT_CLONE)
+			cr_assert_eq(thread_continue(event.thread, 0), 0);
+	} while (event.kind == EVENT_CLONE || event.kind == EVENT_THREAD_EXIT);
+	cr_assert_eq(event.kind, EVENT_EXEC, "%s", event_kind_name(event.kind));
+	cr_assert_eq(event.tid, f.inferior->pid);
+	cr_assert_eq(event.thread->tid, f.inferior->pid);
+	cr_assert_eq(TAILQ_FIRST(&f.inferior->threads), event.thread);
+	cr_assert_null(TAILQ_NEXT(event.thread, link));
+	cr_assert_eq(pc_of(event.thread), linker_entry(f.inferior), "new memory");
+	cr_assert_eq(thread_continue(event.thread, 0), 0);
+	expect_exit(&f, 5);
+}
+
+/* ---- processes ---- */
+
+/* A forked child is taken over, let go, and its parent sees it exit. */
+static void fork_child(const char *action, enum event_kind kind)
+{
+	struct inferior *child;
+	struct fixture f;
+	struct event event;
+
+	launch(&f, action, NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, kind, &event);
+	cr_assert_neq(event.child_pid, f.inferior->pid);
+	child = inferior_create(&f.inferiors, event.child_pid, true);
+	cr_assert_eq(pc_of(TAILQ_FIRST(&child->threads)), pc_of(f.leader));
+	inferior_detach(child, 0, 0);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	if (kind == EVENT_VFORK) {
+		expect_event(&f, EVENT_VFORK_DONE, &event);
+		cr_assert_eq(thread_continue(f.leader, 0), 0);
+	}
+	event = next_event(&f);
+	if (event.kind == EVENT_SIGNAL) {
+		cr_assert_eq(event.signal, SIGCHLD);
+		cr_assert_eq(thread_continue(f.leader, SIGCHLD), 0);
+		event = next_event(&f);
+	}
+	cr_assert_eq(event.kind, EVENT_EXITED);
+	cr_assert_eq(event.status, 0);
+	inferiors_deinit(&f.inferiors);
+}
+
+Test(processes, fork)
+{
+	fork_child("fork", EVENT_FORK);
+}
+
+Test(processes, vfork)
+{
+	fork_child("vfork", EVENT_VFORK);
+}
+
+Test(processes, death_by_signal)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "die", "10"); /* SIGUSR1 */
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(event.siginfo.si_code, SI_TKILL);
+	cr_assert_eq(thread_continue(f.leader, SIGUSR1), 0);
+	expect_event(&f, EVENT_KILLED, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	inferior_destroy(f.inferior);
+	inferiors_deinit(&f.inferiors);
+}
+
+Test(processes, killed_from_outside_while_stopped)
+{
+	struct fixture f;
+	struct event event;
+	int err;
+
+	launch(&f, "spin", NULL);
+	kill(f.inferior->pid, SIGKILL);
+	err = thread_continue(f.leader, 0);
+	cr_assert(err == 0 || err == -ESRCH);
+	cr_assert(f.leader->running);
+	expect_event(&f, EVENT_KILLED, &event);
+	cr_assert_eq(event.signal, SIGKILL);
+	expect_event(&f, EVENT_NONE, &event);
+	inferiors_deinit(&f.inferiors);
+}
+
+/* ---- signals and interrupts ---- */
+
+Test(interrupts, stop_a_running_thread)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "spin", NULL);
+	for (int i = 0; i < 20; i++) {
+		cr_assert_eq(thread_continue(f.leader, 0), 0);
+		cr_assert_eq(thread_interrupt(f.leader), 0);
+		cr_assert(f.leader->interrupting);
+		expect_event(&f, EVENT_INTERRUPTED, &event);
+		cr_assert_not(f.leader->interrupting);
+		cr_assert_not(f.leader->running);
+		pc_of(f.leader);
+	}
+	kill_all(&f);
+}
+
+/* An interrupt that is sent when the thread has stopped for something else already
+ * must not show up as a stop after the next resume. */
+Test(interrupts, stale_ones_are_not_seen)
+{
+	struct fixture f;
+	struct event event;
+	siginfo_t info = {0};
+
+	launch(&f, "raise", "10");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	cr_assert_eq(waitid(P_PID, (id_t)f.inferior->pid, &info,
+			    WSTOPPED | WNOWAIT | __WALL),
+		     0);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(thread_continue(f.leader, SIGUSR1), 0);
+	expect_exit(&f, 0);
+}
+
+/* The same while stepping: the step is one instruction all the same. */
+Test(interrupts, stale_ones_do_not_disturb_a_step)
+{
+	struct fixture f;
+	struct event event;
+	siginfo_t info = {0};
+	uint64_t pc;
+
+	launch(&f, "spin", NULL);
+	for (int i = 0; i < 5; i++) {
+		cr_assert_eq(thread_step(f.leader, 0), 0);
+		cr_assert_eq(waitid(P_PID, (id_t)f.inferior->pid, &info,
+				    WSTOPPED | WNOWAIT | __WALL),
+			     0);
+		cr_assert_eq(thread_interrupt(f.leader), 0);
+		expect_event(&f, EVENT_SIGNAL, &event);
+		pc = pc_of(f.leader);
+		cr_assert_eq(thread_step(f.leader, 0), 0);
+		expect_event(&f, EVENT_SIGNAL, &event);
+		cr_assert_eq(event.siginfo.si_code, TRAP_TRACE);
+		cr_assert_neq(pc_of(f.leader), pc);
+	}
+	kill_all(&f);
+}
+
+/*
+ * A thread that has executed a breakpoint instruction reports that, even if it was
+ * interrupted before it could: after an interrupt's stop, no trap is outstanding.
+ */
+Test(interrupts, never_hide_a_trap)
+{
+	const struct arch_ops *arch = arch_native();
+	int traps = 0, interrupts = 0;
+	struct fixture f;
+	struct event event;
+	uint64_t entry;
+
+	launch(&f, "spin", NULL);
+	entry = pc_of(f.leader);
+	cr_assert_eq(inferior_write(f.inferior, entry, arch->breakpoint_insn,
+				    arch->breakpoint_len),
+		     0);
+	for (int i = 0; i < 2000; i++) {
+		cr_assert_eq(thread_set_pc(f.leader, entry), 0);
+		cr_assert_eq(thread_continue(f.leader, 0), 0);
+		cr_assert_eq(thread_interrupt(f.leader), 0);
+		event = next_event(&f);
+		if (event.kind == EVENT_INTERRUPTED) {
+			interrupts++;
+			cr_assert_eq(pc_of(f.leader), entry, "trapped, not told");
+		} else {
+			traps++;
+			cr_assert_eq(event.kind, EVENT_SIGNAL);
+			cr_assert_eq(event.signal, SIGTRAP);
+			cr_assert_eq(pc_of(f.leader),
+				     entry + arch->breakpoint_pc_advance);
+		}
+	}
+	cr_log_info("%d traps, %d interrupts", traps, interrupts);
+	kill_all(&f);
+}
+
+Test(signals, are_delivered_at_a_signal_stop)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "raise", "12");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR2);
+	cr_assert_eq(thread_continue(f.leader, SIGUSR2), 0);
+	expect_exit(&f, 0);
+}
+
+Test(signals, can_be_kept_from_the_program)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "raise", "12");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 1);
+}
+
+/* The kernel ignores a signal given at such a stop; the program must get it. */
+Test(signals, are_delivered_at_any_other_stop)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "wait-signal", "12");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	usleep(50000);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_INTERRUPTED, &event);
+	cr_assert_eq(thread_continue(f.leader, SIGUSR2), 0);
+	expect_exit(&f, 0);
+}
+
+Test(signals, injected_before_an_interrupt_do_not_swallow_it)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "spin", NULL);
+	cr_assert_eq(thread_continue(f.leader, SIGCHLD), 0);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_INTERRUPTED, &event);
+	cr_assert_eq(thread_continue(f.leader, SIGCHLD), 0);
+	inferiors_wait(&f.inferiors, false, &event);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_INTERRUPTED, &event);
+	kill_all(&f);
+}
+
+Test(signals, group_stop)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "stop", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGSTOP);
+	cr_assert_eq(thread_continue(f.leader, SIGSTOP), 0);
+	expect_event(&f, EVENT_GROUP_STOP, &event);
+	cr_assert_eq(event.signal, SIGSTOP);
+	cr_assert_eq(thread_listen(f.leader), 0);
+	cr_assert(f.leader->listening);
+	inferiors_wait(&f.inferiors, false, &event);
+	cr_assert_eq(event.kind, EVENT_NONE);
+	/* An interrupt gets an answer there too. */
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_GROUP_STOP, &event);
+	cr_assert_not(f.leader->listening);
+	cr_assert_eq(thread_listen(f.leader), 0);
+	kill(f.inferior->pid, SIGCONT);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGCONT);
+	cr_assert_eq(thread_continue(f.leader, SIGCONT), 0);
+	expect_exit(&f, 4);
+}
+
+/* ---- memory ---- */
+
+static uint64_t inferior_stack(struct inferior *inferior)
+{
+	return auxv(inferior, AT_RANDOM);
+}
+
+Test(memory, reads_what_is_there)
+{
+	struct fixture f;
+	char buffer[16];
+	uint64_t stack;
+
+	launch(&f, "exit", NULL);
+	stack = inferior_stack(f.inferior);
+	cr_assert_eq(inferior_write(f.inferior, stack, "0123456789", 10), 0);
+	cr_assert_eq(inferior_read(f.inferior, stack, buffer, 10), 10);
+	cr_assert_arr_eq(buffer, "0123456789", 10);
+	cr_assert_eq(inferior_read(f.inferior, 0, buffer, 4), -EFAULT);
+	cr_assert_eq(inferior_read(f.inferior, UINT64_MAX - 3, buffer, 4), -EFAULT);
+	cr_assert_eq(inferior_read(f.inferior, stack, buffer, 0), 0);
+	kill_all(&f);
+}
+
+/* [stack] ends where nothing is mapped. */
+Test(memory, reads_up_to_the_hole)
+{
+	struct buffer maps _cleanup_buffer_ = {0};
+	static char data[8192];
+	unsigned long start, end;
+	struct fixture f;
+	const char *line;
+
+	launch(&f, "exit", NULL);
+	cr_assert_eq(inferior_proc_file(f.inferior, "maps", &maps), 0);
+	line = strstr(maps.data, "[stack]");
+	while (line > maps.data && line[-1] != '\n')
+		line--;
+	cr_assert_eq(sscanf(line, "%lx-%lx", &start, &end), 2);
+	cr_assert_eq(inferior_read(f.inferior, end - 5000, data, 8192), 5000);
+	cr_assert_eq(inferior_read(f.inferior, end, data, 1), -EFAULT);
+	cr_assert_eq(inferior_write(f.inferior, end - 2, "abcd", 4), -EFAULT);
+	kill_all(&f);
+}
+
+Test(memory, writes_read_only_text)
+{
+	uint8_t before[64], after[64], junk[4] = {1, 2, 3, 4};
+	struct fixture f;
+	uint64_t pc;
+
+	launch(&f, "exit", NULL);
+	pc = pc_of(f.leader);
+	cr_assert_eq(inferior_read(f.inferior, pc, before, 64), 64);
+	cr_assert_eq(inferior_write(f.inferior, pc + 8, junk, 4), 0);
+	cr_assert_eq(inferior_read(f.inferior, pc, after, 64), 64);
+	cr_assert_arr_eq(after, before, 8);
+	cr_assert_arr_eq(after + 8, junk, 4);
+	cr_assert_arr_eq(after + 12, before + 12, 52);
+	kill_all(&f);
+}
+
+/* ---- attach ---- */
+
+/* A running child that dies with the test. */
+static pid_t fork_running(void (*run)(void))
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run();
+		_exit(0);
+	}
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void wait_for_pause(void)
+{
+	for (;;)
+		pause();
+}
+
+static struct inferior *attach(struct fixture *f, pid_t pid)
+{
+	struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	inferiors_init(&f->inferiors);
+	error = inferior_attach(&f->inferiors, pid, &f->inferior);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	f->leader = TAILQ_FIRST(&f->inferior->threads);
+	return f->inferior;
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], line[256], *p;
+	_cleanup_fclose_ FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return '?';
+	p = strrchr(line, ')');
+	return p ? p[2] : '?';
+}
+
+/* Waits (bounded) for a state: a thread needs a moment to get there. */
+static bool reaches_state(pid_t pid, char state)
+{
+	for (int i = 0; i < 2000; i++) {
+		if (state_of(pid) == state)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+Test(attach, stops_and_detach_lets_run)
+{
+	pid_t child = fork_running(wait_for_pause);
+	struct fixture f;
+
+	cr_assert(attach(&f, child)->attached);
+	cr_assert_not(f.leader->running);
+	cr_assert_eq(state_of(child), 't');
+	pc_of(f.leader);
+	inferior_detach(f.inferior, 0, 0);
+	cr_assert(TAILQ_EMPTY(&f.inferiors.list));
+	cr_assert(reaches_state(child, 'S'));
+	end_child(child);
+}
+
+Test(attach, detach_delivers_a_signal)
+{
+	pid_t child = fork_running(wait_for_pause);
+	struct fixture f;
+	int status;
+
+	attach(&f, child);
+	inferior_detach(f.inferior, child, SIGTERM);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFSIGNALED(status));
+	cr_assert_eq(WTERMSIG(status), SIGTERM);
+}
+
+Test(attach, detach_delivers_a_pending_signal)
+{
+	pid_t child = fork_running(wait_for_pause);
+	struct event event;
+	struct fixture f;
+	int status;
+
+	attach(&f, child);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	kill(child, SIGTERM);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	f.leader->pending = event;
+	inferior_detach(f.inferior, 0, 0);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFSIGNALED(status));
+	cr_assert_eq(WTERMSIG(status), SIGTERM);
+}
+
+Test(attach, detach_keeps_our_traps_from_the_program)
+{
+	pid_t child = fork_running(wait_for_pause);
+	struct event event;
+	struct fixture f;
+
+	attach(&f, child);
+	cr_assert_eq(thread_step(f.leader, 0), 0);
+	kill(child, SIGCHLD); /* wakes nobody; pause goes on */
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	event = next_event(&f);
+	cr_assert_neq(event.kind, EVENT_NONE);
+	event.kind = EVENT_SIGNAL;
+	event.signal = SIGTRAP;
+	event.siginfo.si_code = TRAP_TRACE;
+	f.leader->pending = event;
+	inferior_detach(f.inferior, 0, 0);
+	cr_assert(reaches_state(child, 'S'));
+	end_child(child);
+}
+
+Test(attach, a_stopped_process_stays_stopped)
+{
+	pid_t child = fork_running(wait_for_pause);
+	struct fixture f;
+
+	cr_assert(reaches_state(child, 'S'));
+	kill(child, SIGSTOP);
+	cr_assert(reaches_state(child, 'T'));
+	attach(&f, child);
+	cr_assert_not(f.leader->running);
+	inferior_detach(f.inferior, 0, 0);
+	cr_assert(reaches_state(child, 'T'));
+	end_child(child);
+}
+
+static void *end_at_once(void *arg)
+{
+	return arg;
+}
+
+/* Two threads that do nothing but make short-lived threads. */
+static void *make_threads(void *arg)
+{
+	for (;;) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+			pthread_join(thread, NULL);
+	}
+	return arg;
+}
+
+static void thread_storm(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, make_threads, NULL);
+	make_threads(NULL);
+}
+
+static int count_untraced(pid_t pid)
+{
+	char path[64], line[256];
+	_cleanup_closedir_ DIR *tasks = NULL;
+	struct dirent *entry;
+	int untraced = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		_cleanup_fclose_ FILE *file = NULL;
+		int tracer = -1;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.10s/status", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			sscanf(line, "TracerPid: %d", &tracer);
+		untraced += tracer != getpid();
+	}
+	return untraced;
+}
+
+Test(attach, catches_every_short_lived_thread)
+{
+	pid_t child = fork_running(thread_storm);
+
+	for (int i = 0; i < 30; i++) {
+		struct fixture f;
+		struct thread *thread;
+
+		attach(&f, child);
+		cr_assert_eq(count_untraced(child), 0);
+		TAILQ_FOREACH (thread, &f.inferior->threads, link)
+			cr_assert_not(thread->running);
+		inferior_detach(f.inferior, 0, 0);
+		inferiors_deinit(&f.inferiors);
+	}
+	cr_assert_neq(state_of(child), 'Z');
+	end_child(child);
+}
+
+Test(attach, kill_ends_it)
+{
+	pid_t child = fork_running(thread_storm);
+	struct fixture f;
+
+	attach(&f, child);
+	kill_all(&f);
+}
+
+static void expect_attach_error(pid_t pid, const char *part)
+{
+	struct inferiors inferiors;
+	struct inferior *inferior;
+	_cleanup_error_ struct error *error = NULL;
+
+	inferiors_init(&inferiors);
+	error = inferior_attach(&inferiors, pid, &inferior);
+	cr_assert_not_null(error);
+	cr_expect_not_null(strstr(error_text(error), part), "%s", error_text(error));
+	cr_expect(TAILQ_EMPTY(&inferiors.list));
+}
+
+Test(attach, tells_why_not)
+{
+	pid_t zombie = fork_running(sync);
+
+	expect_attach_error(getpid(), "itself");
+	expect_attach_error(0, "no such process");
+	expect_attach_error(-1, "no such process");
+	expect_attach_error(0x7fffffff, "no such process");
+	cr_assert(reaches_state(zombie, 'Z'));
+	expect_attach_error(zombie, "zombie");
+	waitpid(zombie, NULL, 0);
+}
+
+Test(attach, names_the_leader_of_a_thread)
+{
+	char text[32];
+	struct event event;
+	struct fixture f;
+
+	launch(&f, "threads", "1");
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_CLONE, &event);
+	snprintf(text, sizeof(text), "thread of process %d", f.inferior->pid);
+	expect_attach_error(event.child->tid, text);
+	kill_all(&f);
+}
+
+static void be_traced(void)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+}
+
+Test(attach, names_another_tracer)
+{
+	pid_t child = fork_running(be_traced);
+	char text[64];
+
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	snprintf(text, sizeof(text), "process %d already traces it", getpid());
+	expect_attach_error(child, text);
+	end_child(child);
+}
