@@ -365,6 +365,8 @@ static struct error *xfer_write(struct server *server, const struct xfer_object 
 	    !cursor_char(args, ':'))
 		return error_create(0, "qXfer:%s:write: expected ANNEX:OFFSET:DATA",
 				    object->name);
+	/* What was read before is no longer true. */
+	xfer_destroy(take_ptr(server->session.xfer));
 	error = object->write(server, offset, *args, &written);
 	if (!error)
 		buffer_printf(reply, "%zx", written);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "rsp/packet.h"
+#include "server.h"
+
+static struct server server;
+static struct inferior inferior;
+static struct breakpoints breakpoints;
+static struct buffer console;
+static size_t longest; /* text in one O packet */
+static unsigned int resets;
+static size_t table_size;
+
+/* Who a command calls. */
+struct inferior *server_inferior(struct server *of)
+{
+	return TAILQ_FIRST(&of->run.inferiors.list);
+}
+
+void server_console(struct server *of, const char *text)
+{
+	(void)of;
+	if (strlen(text) > longest)
+		longest = strlen(text);
+	buffer_append_string(&console, text);
+}
+
+void breakpoints_print(struct breakpoints *of, struct buffer *out)
+{
+	cr_assert_eq(of, &breakpoints);
+	buffer_append_string(out, "the table\n");
+	for (size_t i = 0; i < table_size; i++)
+		buffer_append_char(out, 'x');
+}
+
+void breakpoints_reset_counts(struct breakpoints *of)
+{
+	cr_assert_eq(of, &breakpoints);
+	resets++;
+}
+
+void engines_print(const struct engines *engines, struct buffer *out)
+{
+	cr_assert_eq(engines, &server.run.engines);
+	buffer_append_string(out, "the engines\n");
+}
+
+static void begin(void)
+{
+	TAILQ_INIT(&server.run.inferiors.list);
+	inferior.breakpoints = &breakpoints;
+	TAILQ_INSERT_TAIL(&server.run.inferiors.list, &inferior, link);
+}
+
+static void end(void)
+{
+	buffer_deinit(&console);
+}
+
+/* The reply to a line: "OK", "E01" or hex digits, which become text. */
+static void run(const char *line, struct buffer *text)
+{
+	_cleanup_buffer_ struct buffer hex = {0}, reply = {0};
+	struct cursor args;
+	char *decoded;
+
+	buffer_reset(text);
+	buffer_reset(&console);
+	buffer_append_hex(&hex, line, strlen(line));
+	args = (struct cursor){buffer_string(&hex), buffer_string(&hex) + hex.len};
+	cr_assert_null(packet_qRcmd(&server, &args, &reply));
+	cr_assert_leq(reply.len, RSP_PACKET_SIZE);
+	if (strcmp(buffer_string(&reply), "OK") == 0 ||
+	    strcmp(buffer_string(&reply), "E01") == 0) {
+		buffer_append_string(text, reply.data);
+		return;
+	}
+	decoded = cursor_hex_string((struct cursor){reply.data, reply.data + reply.len},
+				    NULL);
+	cr_assert_not_null(decoded, "%s", reply.data);
+	buffer_append_string(text, decoded);
+	free(decoded);
+}
+
+#define assert_text(line, expected)                                                    \
+	do {                                                                           \
+		run(line, &text);                                                      \
+		cr_assert_str_eq(buffer_string(&text), expected);                      \
+		cr_assert_eq(console.len, 0);                                          \
+	} while (0)
+
+#define assert_failure(line, expected)                                                 \
+	do {                                                                           \
+		run(line, &text);                                                      \
+		cr_assert_str_eq(buffer_string(&text), "E01");                         \
+		cr_assert(strncmp(buffer_string(&console), expected,                   \
+				  strlen(expected)) == 0,                              \
+			  "%s", buffer_string(&console));                              \
+	} while (0)
+
+TestSuite(monitor, .init = begin, .fini = end);
+
+Test(monitor, help_is_what_gdbs_test_suite_looks_for)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	run("help", &text);
+	cr_assert_eq(strncmp(text.data,
+			     "The following monitor commands are supported:\n", 46),
+		     0);
+	cr_assert_not_null(strstr(text.data, "\n  exit\n    Quit GDBserver\n"));
+	cr_assert_not_null(strstr(text.data, "\n  set debug <0|1|CATEGORIES>\n"));
+}
+
+Test(monitor, commands_reach_their_handlers)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("breakpoints", "the table\n");
+	assert_text("engines", "the engines\n");
+	assert_text("reset", "All counts are zero.\n");
+	cr_assert_eq(resets, 1);
+	assert_text("  breakpoints \t\n", "the table\n");
+}
+
+Test(monitor, prefixes_do_if_they_mean_one_command)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("b", "the table\n");
+	assert_text("eng", "the engines\n");
+	assert_text("se rem 0", "Protocol debug output disabled.\n");
+	assert_text("set  debug\t0", "Debug output disabled.\n");
+	assert_failure("e", "Ambiguous monitor command 'e': engines, exit.\n");
+	cr_assert_not(server.session.exit_server);
+	assert_failure("breakpointsx", "Unknown monitor command.\n\n");
+	assert_failure("set", "Unknown monitor command.\n\n");
+}
+
+Test(monitor, unknown_and_empty_show_the_help)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_failure("nonsense", "Unknown monitor command.\n\nThe following monitor "
+				   "commands are supported:\n");
+	assert_failure("", "Unknown monitor command.\n\nThe following");
+	assert_failure("   ", "Unknown monitor command.\n\nThe following");
+}
+
+Test(monitor, arguments_are_checked)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_failure("help me", "Usage: monitor help\n");
+	assert_failure("exit now", "Usage: monitor exit\n");
+	cr_assert_not(server.session.exit_server);
+	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
+	assert_failure("set debug nonsense", "unknown debug category 'nonsense'");
+	assert_failure("set remote-debug 2", "set remote-debug takes 0 or 1");
+}
+
+Test(monitor, debugging_by_category)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set debug stops,rsp", "Debug output enabled.\n");
+	cr_assert(log_enabled(LOG_STOPS) && log_enabled(LOG_RSP));
+	cr_assert_not(log_enabled(LOG_BPF));
+	assert_text("set remote-debug 0", "Protocol debug output disabled.\n");
+	cr_assert(log_enabled(LOG_STOPS) && !log_enabled(LOG_RSP));
+	assert_text("set debug 1", "Debug output enabled.\n");
+	cr_assert(log_enabled(LOG_BPF));
+	assert_text("set debug 0", "Debug output disabled.\n");
+	cr_assert_not(log_enabled(LOG_STOPS));
+	assert_text("set remote-debug 1", "Protocol debug output enabled.\n");
+	cr_assert(log_enabled(LOG_RSP) && !log_enabled(LOG_STOPS));
+}
+
+Test(monitor, exit_says_nothing_and_ends_the_server)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("exit", "OK");
+	cr_assert(server.session.exit_server);
+	cr_assert(server.session.ending);
+}
+
+Test(monitor, without_a_process)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	TAILQ_INIT(&server.run.inferiors.list);
+	assert_failure("breakpoints", "There is no process");
+	assert_failure("reset", "There is no process");
+	assert_text("engines", "the engines\n");
+}
+
+Test(monitor, without_breakpoints)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	inferior.breakpoints = NULL;
+	assert_text("breakpoints", "No breakpoints.\n");
+	assert_text("reset", "All counts are zero.\n");
+}
+
+Test(monitor, a_large_output_goes_to_the_console)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	table_size = RSP_PACKET_SIZE / 2 - strlen("the table\n");
+	run("breakpoints", &text);
+	cr_assert_eq(text.len, RSP_PACKET_SIZE / 2);
+	table_size++;
+	run("breakpoints", &text);
+	cr_assert_str_eq(text.data, "OK");
+	cr_assert_eq(console.len, RSP_PACKET_SIZE / 2 + 1);
+	cr_assert_lt(2 * longest, RSP_PACKET_SIZE);
+}
+
+Test(monitor, what_is_not_hex_is_an_error)
+{
+	static const char *const bad[] = {"6", "xy", "6800"};
+	struct buffer reply = {0};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct cursor args = {bad[i], bad[i] + strlen(bad[i])};
+		struct error *error = packet_qRcmd(&server, &args, &reply);
+
+		cr_assert_not_null(error, "%s", bad[i]);
+		error_destroy(error);
+	}
+}
