@@ -64,7 +64,9 @@ static struct error *find_dynamic(struct inferior *inferior, uint64_t *addr)
 	for (uint64_t i = 0; i < count; i++) {
 		if (!read_all(inferior, phdrs + i * sizeof(phdr), &phdr, sizeof(phdr)))
 			return error_create(EIO, "cannot read the program headers");
-		/* The table itself tells how far the program was moved. */
+		/* The table itself tells how far the program was moved. Without
+		 * this row (static programs, the linker run as a program) a moved
+		 * one cannot be understood. */
 		if (phdr.p_type == PT_PHDR)
 			bias = phdrs - phdr.p_vaddr;
 		else if (phdr.p_type == PT_DYNAMIC)

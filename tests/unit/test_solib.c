@@ -239,7 +239,7 @@ Test(solib, before_the_dynamic_linker_ran)
 	inferiors_deinit(&inferiors);
 }
 
-/* gdb then looks for the list by itself. */
+/* The dynamic linker run as a program; gdb then looks for the list by itself. */
 Test(solib, a_program_without_a_place_for_the_list)
 {
 	_cleanup_buffer_ struct buffer out = {0};
@@ -259,7 +259,7 @@ Test(solib, a_program_without_a_place_for_the_list)
 	cr_assert_not_null(inferior);
 	error = solib_list_xml(inferior, &all, &out);
 	cr_assert_not_null(error);
-	cr_assert_not_null(strstr(error_text(error), "DT_DEBUG"));
+	cr_assert_eq(out.len, 0);
 	error_destroy(error);
 	inferior_kill(inferior);
 	inferiors_deinit(&inferiors);
