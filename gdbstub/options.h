@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 struct options {
-	const char *comm;    /* :PORT, HOST:PORT, -, stdio, unix:PATH */
+	const char *comm; /* :PORT, HOST:PORT, -, stdio, unix:PATH */
 	bool once;
 	bool multi;
 	pid_t attach_pid;    /* 0: none */

@@ -4,6 +4,7 @@
 #define TRUEHIT_SERVER_H
 
 #include "options.h"
+#include "rsp/listener.h"
 #include "rsp/session.h"
 #include "stops/run.h"
 
@@ -13,7 +14,10 @@ struct server {
 	struct options options;
 	struct run run;
 	struct session session;
+	struct listener listener;
 	struct connection *connection; /* the client's; NULL: nobody is there */
+	int signal_fd;
+	bool ending; /* leave the event loop */
 
 	/* How to start the program again (vRun without a name, R). */
 	char *program;
@@ -35,5 +39,18 @@ void server_console(struct server *server, const char *text);
 struct thread *server_thread(struct server *server);
 /** The inferior of that thread; NULL: no process. */
 struct inferior *server_inferior(struct server *server);
+
+/**
+ * Remembers what server_launch starts. @program NULL: the same as before, which
+ * is an error if there is none. Copies both; argv[0] is replaced by the program.
+ */
+struct error *server_set_program(struct server *server, const char *program,
+				 char *const *argv);
+/** Frees what server_set_program keeps. */
+void server_forget_program(struct server *server);
+/** Starts the remembered program, and says so on stderr. */
+struct error *server_launch(struct server *server);
+/** Attaches, and says so on stderr. */
+struct error *server_attach(struct server *server, pid_t pid);
 
 #endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the two sides can do, and what there is to debug. */
+#include <string.h>
+
+#include "inferior/inferior.h"
+#include "inferior/signals.h"
+#include "rsp/packet.h"
+#include "rsp/threads.h"
+#include "rsp/xfer.h"
+#include "server.h"
+
+static void ok(struct buffer *reply)
+{
+	buffer_append_string(reply, "OK");
+}
+
+/* ---- features ---- */
+
+/* What clients say in qSupported that makes a difference here. */
+static const struct {
+	const char *name;
+	size_t offset; /* of the flag in struct session */
+} client_features[] = {
+	{"multiprocess+", offsetof(struct session, multiprocess)},
+	{"swbreak+", offsetof(struct session, swbreak)},
+	{"hwbreak+", offsetof(struct session, hwbreak)},
+	{"exec-events+", offsetof(struct session, exec_events)},
+	{"fork-events+", offsetof(struct session, fork_events)},
+	{"vfork-events+", offsetof(struct session, vfork_events)},
+	{"error-message+", offsetof(struct session, error_message)},
+};
+
+static void note_feature(struct session *session, struct cursor feature)
+{
+	for (size_t i = 0; i < sizeof(client_features) / sizeof(client_features[0]);
+	     i++) {
+		struct cursor rest = feature;
+
+		if (cursor_text(&rest, client_features[i].name) &&
+		    cursor_left(&rest) == 0)
+			*(bool *)((char *)session + client_features[i].offset) = true;
+	}
+}
+
+struct error *packet_qSupported(struct server *server, struct cursor *args,
+				struct buffer *reply)
+{
+	cursor_char(args, ':');
+	while (cursor_left(args) > 0) {
+		note_feature(&server->session, cursor_until(args, ';'));
+		cursor_char(args, ';');
+	}
+	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
+	packet_append_features(reply);
+	buffer_append_char(reply, ';');
+	xfer_append_features(reply);
+	return NULL;
+}
+
+struct error *packet_QStartNoAckMode(struct server *server, struct cursor *args,
+				     struct buffer *reply)
+{
+	(void)args;
+	server->session.no_ack = true;
+	ok(reply);
+	return NULL;
+}
+
+/* ---- settings ---- */
+
+/* "0" or "1". */
+static struct error *parse_switch(struct cursor *args, const char *name, bool *on)
+{
+	uint64_t value;
+
+	if (!cursor_hex(args, &value) || cursor_left(args) > 0 || value > 1)
+		return error_create(0, "%s: neither 0 nor 1", name);
+	*on = value == 1;
+	return NULL;
+}
+
+struct error *packet_QNonStop(struct server *server, struct cursor *args,
+			      struct buffer *reply)
+{
+	bool on = false;
+	struct error *error = parse_switch(args, "QNonStop", &on);
+
+	(void)server;
+	if (error)
+		return error;
+	if (on)
+		return error_create(0, "non-stop mode is not supported");
+	ok(reply);
+	return NULL;
+}
+
+struct error *packet_QDisableRandomization(struct server *server, struct cursor *args,
+					   struct buffer *reply)
+{
+	bool on = false;
+	struct error *error = parse_switch(args, "QDisableRandomization", &on);
+
+	if (error)
+		return error;
+	server->disable_randomization = on;
+	ok(reply);
+	return NULL;
+}
+
+/* Signals for the program that the client does not want to hear of. */
+struct error *packet_QPassSignals(struct server *server, struct cursor *args,
+				  struct buffer *reply)
+{
+	bool *pass = server->run.pass_signal;
+	const int count = sizeof(server->run.pass_signal) / sizeof(*pass);
+	bool wanted[sizeof(server->run.pass_signal) / sizeof(*pass)] = {false};
+
+	while (cursor_left(args) > 0) {
+		uint64_t number;
+		int signal;
+
+		if (!cursor_hex(args, &number) ||
+		    (cursor_left(args) > 0 && !cursor_char(args, ';')))
+			return error_create(0, "QPassSignals: not a list of signals");
+		/* gdb also names signals of other systems. */
+		signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
+		if (signal > 0 && signal < count)
+			wanted[signal] = true;
+	}
+	memcpy(pass, wanted, sizeof(wanted));
+	ok(reply);
+	return NULL;
+}
+
+/* Which signals a program sees after a detach: all of them. */
+struct error *packet_QProgramSignals(struct server *server, struct cursor *args,
+				     struct buffer *reply)
+{
+	(void)server;
+	(void)args;
+	ok(reply);
+	return NULL;
+}
+
+/* The client offers to look symbols up; there are none that we miss. */
+struct error *packet_qSymbol(struct server *server, struct cursor *args,
+			     struct buffer *reply)
+{
+	(void)server;
+	(void)args;
+	ok(reply);
+	return NULL;
+}
+
+/* ---- processes and threads ---- */
+
+struct error *packet_qAttached(struct server *server, struct cursor *args,
+			       struct buffer *reply)
+{
+	struct inferior *inferior = server_inferior(server);
+	struct error *error;
+	uint64_t pid;
+
+	if (cursor_char(args, ':')) {
+		if (!cursor_hex(args, &pid))
+			return error_create(0, "qAttached: not a process id");
+		error = threads_inferior(server, pid, &inferior);
+		if (error)
+			return error;
+	}
+	if (!inferior)
+		return error_create(0, "no process is being debugged");
+	buffer_append_char(reply, inferior->attached ? '1' : '0');
+	return NULL;
+}
+
+struct error *packet_qC(struct server *server, struct cursor *args,
+			struct buffer *reply)
+{
+	struct thread *thread;
+	struct error *error = threads_current(server, &thread);
+
+	(void)args;
+	if (error)
+		return error;
+	buffer_append_string(reply, "QC");
+	threads_append_id(reply, server->session.multiprocess, thread->inferior->pid,
+			  thread->tid);
+	return NULL;
+}
+
+struct error *packet_qfThreadInfo(struct server *server, struct cursor *args,
+				  struct buffer *reply)
+{
+	const struct inferior *inferior;
+	const struct thread *thread;
+	char before = 'm';
+
+	(void)args;
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			buffer_append_char(reply, before);
+			threads_append_id(reply, server->session.multiprocess,
+					  inferior->pid, thread->tid);
+			before = ',';
+		}
+	}
+	if (reply->len == 0)
+		buffer_append_char(reply, 'l');
+	return NULL;
+}
+
+/* qfThreadInfo told all of them. */
+struct error *packet_qsThreadInfo(struct server *server, struct cursor *args,
+				  struct buffer *reply)
+{
+	(void)server;
+	(void)args;
+	buffer_append_char(reply, 'l');
+	return NULL;
+}
+
+struct error *packet_qThreadExtraInfo(struct server *server, struct cursor *args,
+				      struct buffer *reply)
+{
+	const struct thread *thread;
+	struct thread_id id;
+	char name[64];
+
+	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
+		return error_create(0, "qThreadExtraInfo: not a thread id");
+	thread = threads_find(server, &id);
+	if (!thread)
+		return error_create(0, "no such thread");
+	thread_name(thread, name, sizeof(name));
+	buffer_append_hex(reply, name, strlen(name));
+	return NULL;
+}

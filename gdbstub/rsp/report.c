@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/report.h"
+
+#include "arch/arch.h"
+#include "inferior/inferior.h"
+#include "inferior/signals.h"
+#include "rsp/stop_reply.h"
+#include "server.h"
+
+/* "NN:hex;" for the registers that a client wants to see at every stop. */
+static void append_expedited(const struct thread *thread, struct buffer *out)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	struct regs regs;
+
+	regs_init(&regs, arch);
+	for (unsigned int i = 0; i < arch->nexpedited; i++) {
+		const struct reg_def *reg = reg_by_number(arch, arch->expedited[i]);
+		unsigned char value[REG_MAX_SIZE];
+
+		if (!reg || regs_fetch(thread, &regs, reg->regset) < 0 ||
+		    arch->reg_read(&regs, reg, value) < 0)
+			continue;
+		buffer_printf(out, "%02x:", arch->expedited[i]);
+		buffer_append_hex(out, value, reg_size(reg));
+		buffer_append_char(out, ';');
+	}
+}
+
+static void choose_thread(struct server *server, const struct thread *thread)
+{
+	server->session.general = (struct thread_id){
+		.pid = thread->inferior->pid,
+		.tid = thread->tid,
+		.named_pid = true,
+	};
+}
+
+void report_stop(struct server *server, const struct stop *stop, struct buffer *reply)
+{
+	struct buffer registers _cleanup_buffer_ = {0};
+	_cleanup_free_ char *program = NULL;
+	const struct thread *thread = thread_find(&server->run.inferiors, stop->tid);
+	struct stop_reply text = {.stop = stop, .core = -1};
+
+	text.gdb_signal = (unsigned int)signal_to_gdb(stop->signal);
+	if (thread && stop->kind != STOP_EXITED && stop->kind != STOP_KILLED) {
+		choose_thread(server, thread);
+		text.core = thread_core(thread);
+		append_expedited(thread, &registers);
+		if (stop->kind == STOP_EXEC)
+			program = inferior_exe(thread->inferior);
+	}
+	text.program = program;
+	text.registers = buffer_string(&registers);
+	stop_reply_print(&text, &server->session, reply);
+}
+
+void report_last_stop(struct server *server, struct buffer *reply)
+{
+	const struct run *run = &server->run;
+	const struct inferior *inferior = TAILQ_FIRST(&run->inferiors.list);
+	struct stop stop = run->last;
+
+	if (!inferior) {
+		buffer_append_string(reply, "W00");
+		return;
+	}
+	/* Stopped for no reason of its own, or the thread has gone since. */
+	if (stop.kind == STOP_NONE || !thread_find(&server->run.inferiors, stop.tid)) {
+		const struct thread *thread = TAILQ_FIRST(&inferior->threads);
+
+		stop = (struct stop){
+			.kind = STOP_SIGNAL,
+			.pid = inferior->pid,
+			.tid = thread ? thread->tid : inferior->pid,
+		};
+	}
+	report_stop(server, &stop, reply);
+}

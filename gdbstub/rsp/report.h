@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells a stop to the client: collects what the stop reply says of the thread. */
+#ifndef TRUEHIT_RSP_REPORT_H
+#define TRUEHIT_RSP_REPORT_H
+
+#include "base/buffer.h"
+#include "stops/run.h"
+
+struct server;
+
+/** Appends the stop reply; the thread becomes the one that packets are about. */
+void report_stop(struct server *server, const struct stop *stop, struct buffer *reply);
+/** Appends the reply to `?`: the last stop, or W00 if there is no process. */
+void report_last_stop(struct server *server, struct buffer *reply);
+
+#endif

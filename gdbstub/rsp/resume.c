@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* vCont c C s S ?: letting threads run, and why they stopped. */
+#include <errno.h>
+
+#include "inferior/signals.h"
+#include "rsp/packet.h"
+#include "rsp/report.h"
+#include "rsp/threads.h"
+#include "server.h"
+#include "stops/run.h"
+
+/* One action of vCont and the threads that it is for. */
+struct assignment {
+	struct resume_action action;
+	struct thread_id threads;
+};
+
+static const struct thread_id every_thread = {.pid = -1, .tid = -1, .named_pid = true};
+
+/* Two hex digits: a signal in gdb's numbers to one of ours. */
+static struct error *parse_signal(struct cursor *args, int *signal)
+{
+	uint64_t number;
+
+	if (!cursor_hex(args, &number))
+		return error_create(0, "no signal number");
+	*signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
+	if (*signal < 0)
+		return error_create(0,
+				    "this system has no signal for gdb's number %llu",
+				    (unsigned long long)number);
+	return NULL;
+}
+
+static struct error *parse_range(struct cursor *args, struct resume_action *action)
+{
+	if (!cursor_hex(args, &action->start) || !cursor_char(args, ',') ||
+	    !cursor_hex(args, &action->end))
+		return error_create(0, "vCont;r: not START,END");
+	/* "An empty range steps once" (manual, vCont). */
+	if (action->start == action->end)
+		action->kind = RESUME_STEP;
+	return NULL;
+}
+
+enum operand { OPERAND_NONE, OPERAND_SIGNAL, OPERAND_RANGE };
+
+static const struct {
+	char letter;
+	enum resume_kind kind;
+	enum operand operand;
+} action_rows[] = {
+	{'c', RESUME_CONTINUE, OPERAND_NONE}, {'C', RESUME_CONTINUE, OPERAND_SIGNAL},
+	{'s', RESUME_STEP, OPERAND_NONE},     {'S', RESUME_STEP, OPERAND_SIGNAL},
+	{'t', RESUME_STOP, OPERAND_NONE},     {'r', RESUME_RANGE, OPERAND_RANGE},
+};
+
+enum { NACTIONS = sizeof(action_rows) / sizeof(action_rows[0]) };
+
+static struct error *parse_action(struct cursor *args, struct resume_action *action)
+{
+	for (int i = 0; i < NACTIONS; i++) {
+		if (!cursor_char(args, action_rows[i].letter))
+			continue;
+		*action = (struct resume_action){.kind = action_rows[i].kind};
+		if (action_rows[i].operand == OPERAND_SIGNAL)
+			return parse_signal(args, &action->signal);
+		if (action_rows[i].operand == OPERAND_RANGE)
+			return parse_range(args, action);
+		return NULL;
+	}
+	return error_create(0, "vCont: not an action (c, C, s, S, t or r)");
+}
+
+static struct error *parse_assignment(struct cursor *args,
+				      struct assignment *assignment)
+{
+	struct error *error = parse_action(args, &assignment->action);
+
+	if (error)
+		return error;
+	assignment->threads = every_thread;
+	if (cursor_char(args, ':') && !cursor_thread_id(args, &assignment->threads))
+		return error_create(0, "vCont: not a thread id");
+	if (cursor_left(args) > 0 && !cursor_char(args, ';'))
+		return error_create(0, "vCont: no ';' after an action");
+	return NULL;
+}
+
+/* The leftmost assignment that is for the thread wins. */
+static bool assign(struct thread *thread, const struct assignment *assignments,
+		   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (thread_id_matches(&assignments[i].threads, thread)) {
+			thread->action = assignments[i].action;
+			return true;
+		}
+	}
+	thread->action = (struct resume_action){.kind = RESUME_NONE};
+	return false;
+}
+
+static struct error *resume(struct server *server, const struct assignment *assignments,
+			    size_t count)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+	bool any = false;
+	struct error *error;
+
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			any |= assign(thread, assignments, count);
+	}
+	if (!any)
+		return error_create(0, "no such thread to resume");
+	error = run_resume(&server->run);
+	if (!error)
+		server->session.resumed = true;
+	return error;
+}
+
+struct error *packet_vCont(struct server *server, struct cursor *args,
+			   struct buffer *reply)
+{
+	struct buffer list _cleanup_buffer_ = {0};
+	size_t count = 0;
+
+	(void)reply;
+	while (cursor_left(args) > 0) {
+		struct assignment assignment = {0};
+		struct error *error = parse_assignment(args, &assignment);
+
+		if (error)
+			return error;
+		buffer_append(&list, &assignment, sizeof(assignment));
+		count++;
+	}
+	if (buffer_failed(&list))
+		return error_create(ENOMEM, "vCont");
+	return resume(server, (const void *)list.data, count);
+}
+
+struct error *packet_vCont_query(struct server *server, struct cursor *args,
+				 struct buffer *reply)
+{
+	(void)server;
+	(void)args;
+	buffer_append_string(reply, "vCont");
+	for (int i = 0; i < NACTIONS; i++)
+		buffer_printf(reply, ";%c", action_rows[i].letter);
+	return NULL;
+}
+
+/* The address to go on at, if the packet names one. */
+static struct error *jump(struct server *server, struct cursor *args)
+{
+	struct thread *thread;
+	struct error *error;
+	uint64_t pc;
+	int err;
+
+	if (cursor_left(args) == 0)
+		return NULL;
+	error = threads_current(server, &thread);
+	if (error)
+		return error;
+	if (!cursor_hex(args, &pc) || cursor_left(args) > 0)
+		return error_create(0, "not an address to go on at");
+	err = thread_set_pc(thread, pc);
+	return err < 0 ? error_create(-err, "the PC cannot be set") : NULL;
+}
+
+/* The packets from before vCont: an action for one thread. The others go on, too,
+ * unless Hc chose the one. */
+static struct error *resume_current(struct server *server, struct cursor *args,
+				    struct resume_action action)
+{
+	const struct thread_id *chosen = &server->session.resuming;
+	bool alone = chosen->tid > 0 && threads_find(server, chosen);
+	struct assignment assignments[2] = {
+		{.action = action},
+		{.action = {.kind = RESUME_CONTINUE}, .threads = every_thread},
+	};
+	struct thread *thread;
+	struct error *error = jump(server, args);
+
+	if (!error)
+		error = threads_current(server, &thread);
+	if (error)
+		return error;
+	if (alone)
+		assignments[0].threads = *chosen;
+	else
+		assignments[0].threads = (struct thread_id){
+			.pid = thread->inferior->pid, .tid = thread->tid};
+	return resume(server, assignments, alone ? 1 : 2);
+}
+
+static struct error *resume_with_signal(struct server *server, struct cursor *args,
+					enum resume_kind kind)
+{
+	struct resume_action action = {.kind = kind};
+	struct error *error = parse_signal(args, &action.signal);
+
+	if (error)
+		return error;
+	if (cursor_left(args) > 0 && !cursor_char(args, ';'))
+		return error_create(0, "no ';' after the signal number");
+	return resume_current(server, args, action);
+}
+
+struct error *packet_c(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	(void)reply;
+	return resume_current(server, args,
+			      (struct resume_action){.kind = RESUME_CONTINUE});
+}
+
+struct error *packet_s(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	(void)reply;
+	return resume_current(server, args,
+			      (struct resume_action){.kind = RESUME_STEP});
+}
+
+struct error *packet_C(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	(void)reply;
+	return resume_with_signal(server, args, RESUME_CONTINUE);
+}
+
+struct error *packet_S(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	(void)reply;
+	return resume_with_signal(server, args, RESUME_STEP);
+}
+
+struct error *packet_stop_reason(struct server *server, struct cursor *args,
+				 struct buffer *reply)
+{
+	(void)args;
+	report_last_stop(server, reply);
+	return NULL;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base/log.h"
+#include "inferior/signals.h"
+#include "rsp/connection.h"
+#include "rsp/packet.h"
+#include "rsp/report.h"
+#include "rsp/threads.h"
+
+enum { DRAIN_TIMEOUT = 2000 }; /* ms for a client to take our last words */
+
+/* ---- what handlers ask for ---- */
+
+void server_console(struct server *server, const char *text)
+{
+	struct buffer packet _cleanup_buffer_ = {0};
+
+	if (!server->connection)
+		return;
+	buffer_append_char(&packet, 'O');
+	buffer_append_hex(&packet, text, strlen(text));
+	if (!buffer_failed(&packet))
+		connection_send(server->connection, packet.data, packet.len);
+}
+
+struct thread *server_thread(struct server *server)
+{
+	const struct thread_id *chosen = &server->session.general;
+	const struct thread_id any = {0};
+	struct thread *thread = NULL;
+
+	if (chosen->tid > 0 || chosen->pid > 0)
+		thread = threads_find(server, chosen);
+	if (!thread)
+		thread = thread_find(&server->run.inferiors, server->run.last.tid);
+	return thread ? thread : threads_find(server, &any);
+}
+
+struct inferior *server_inferior(struct server *server)
+{
+	const struct thread *thread = server_thread(server);
+
+	return thread ? thread->inferior : NULL;
+}
+
+/* ---- when to end ---- */
+
+static bool has_process(const struct server *server)
+{
+	return !TAILQ_EMPTY(&server->run.inferiors.list);
+}
+
+/* Does the server go on without a process? */
+static bool stays(const struct server *server)
+{
+	return server->session.extended || server->options.multi;
+}
+
+static void say_end(const struct stop *stop)
+{
+	if (stop->kind == STOP_EXITED)
+		log_info("\nChild exited with status %d", stop->status);
+	else
+		log_info("\nChild terminated with signal = 0x%x (%s)",
+			 (unsigned int)stop->signal, signal_name(stop->signal));
+}
+
+/* ---- the program ---- */
+
+static void tell_stop(struct server *server, const struct stop *stop)
+{
+	struct buffer reply _cleanup_buffer_ = {0};
+
+	server->session.resumed = false;
+	report_stop(server, stop, &reply);
+	connection_send(server->connection, buffer_string(&reply), reply.len);
+}
+
+static void poll_stops(struct server *server)
+{
+	struct stop stop;
+
+	if (!run_poll(&server->run, &stop))
+		return;
+	if (server->connection && server->session.resumed)
+		tell_stop(server, &stop);
+	if ((stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) &&
+	    !has_process(server) && !stays(server)) {
+		say_end(&stop);
+		server->ending = true;
+	}
+}
+
+/* ---- the client ---- */
+
+static void begin_session(struct server *server)
+{
+	session_deinit(&server->session);
+	session_init(&server->session);
+	memset(server->run.pass_signal, 0, sizeof(server->run.pass_signal));
+	server->disable_randomization = server->options.disable_randomization;
+}
+
+static void accept_client(struct server *server)
+{
+	server->connection = listener_accept(&server->listener);
+	if (!server->connection)
+		return;
+	begin_session(server);
+	if (server->options.once)
+		listener_close(&server->listener);
+}
+
+/* The program stays as it is, for the next client. */
+static void release_program(struct server *server)
+{
+	struct inferior *inferior;
+
+	run_halt(&server->run);
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		if (inferior->breakpoints)
+			breakpoints_remove_all(inferior->breakpoints);
+	}
+}
+
+static void lose_client(struct server *server)
+{
+	bool useful = has_process(server) || stays(server);
+
+	connection_drain(server->connection, DRAIN_TIMEOUT);
+	connection_destroy(server->connection);
+	server->connection = NULL;
+	if (!listener_is_open(&server->listener) || !useful) {
+		server->ending = true;
+		return;
+	}
+	release_program(server);
+	begin_session(server);
+	log_info("Remote side has terminated connection.  "
+		 "truehit will reopen the connection.");
+	listener_announce(&server->listener);
+}
+
+static void on_packet(struct server *server, struct cursor packet)
+{
+	struct session *session = &server->session;
+	struct buffer reply _cleanup_buffer_ = {0};
+	bool had_process = has_process(server), was_resumed = session->resumed;
+
+	session->silent = false;
+	packet_dispatch(server, packet.p, cursor_left(&packet), &reply);
+	if (!session->silent && (was_resumed || !session->resumed))
+		connection_send(server->connection, buffer_string(&reply), reply.len);
+	if (session->no_ack)
+		connection_set_no_ack(server->connection);
+	if (!server->run.running)
+		session->resumed = false;
+	if (session->exit_server ||
+	    (had_process && !has_process(server) && !stays(server)))
+		server->ending = true;
+}
+
+static void serve_client(struct server *server)
+{
+	struct cursor packet;
+
+	connection_io(server->connection);
+	while (server->connection && !server->ending) {
+		switch (connection_next(server->connection, &packet)) {
+		case CONNECTION_NOTHING:
+			return;
+		case CONNECTION_PACKET:
+			on_packet(server, packet);
+			break;
+		case CONNECTION_INTERRUPT:
+			if (server->session.resumed)
+				run_interrupt(&server->run);
+			break;
+		case CONNECTION_GONE:
+			lose_client(server);
+			break;
+		}
+		if (server->connection && server->session.ending && !server->ending)
+			lose_client(server);
+	}
+}
+
+/* ---- the event loop ---- */
+
+static void take_signals(struct server *server)
+{
+	struct signalfd_siginfo info;
+
+	while (read(server->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		log_debug(LOG_SERVER, "ended by %s", signal_name((int)info.ssi_signo));
+		server->ending = true;
+	}
+}
+
+static void wait_for_work(struct server *server)
+{
+	struct pollfd fds[1 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
+	nfds_t count = 1;
+	bool client = false;
+
+	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
+	if (server->connection) {
+		connection_poll(server->connection, fds + count);
+		count += CONNECTION_POLL_FDS;
+	} else {
+		count += listener_poll(&server->listener, fds + count);
+	}
+	if (poll(fds, count, -1) < 0)
+		return;
+	if (fds[0].revents)
+		take_signals(server);
+	for (nfds_t i = 1; i < count; i++)
+		client |= fds[i].revents != 0;
+	if (client && server->connection)
+		serve_client(server);
+}
+
+static void serve(struct server *server)
+{
+	while (!server->ending) {
+		poll_stops(server);
+		if (!server->connection)
+			accept_client(server);
+		if (!server->ending)
+			wait_for_work(server);
+	}
+}
+
+/* ---- begin and end ---- */
+
+static void on_sigpipe(int signal)
+{
+	(void)signal;
+}
+
+/* Signals that end us come through the event loop, unless our parent wants them
+ * ignored (nohup). */
+static struct error *catch_signals(struct server *server)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	struct sigaction pipe_action = {.sa_handler = on_sigpipe};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct sigaction action;
+
+		if (sigaction(ends[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
+	}
+	sigaction(SIGPIPE, &pipe_action, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	server->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (server->signal_fd < 0)
+		return error_create(errno, "no signal descriptor");
+	return NULL;
+}
+
+static struct error *open_listener(struct server *server)
+{
+	struct comm comm;
+	struct error *error = comm_parse(server->options.comm, &comm);
+
+	if (!error)
+		error = listener_open(&server->listener, &comm);
+	if (!error && comm.kind == COMM_STDIO)
+		log_info("stdin/stdout redirected");
+	return error;
+}
+
+static struct error *open_program(struct server *server)
+{
+	const struct options *options = &server->options;
+	struct error *error;
+
+	server->disable_randomization = options->disable_randomization;
+	if (options->attach_pid > 0)
+		return server_attach(server, options->attach_pid);
+	if (!options->program_argv)
+		return NULL;
+	error = server_set_program(server, options->program_argv[0],
+				   options->program_argv);
+	return error ? error : server_launch(server);
+}
+
+static void say_processes(const struct server *server, const char *what, bool attached)
+{
+	struct buffer pids _cleanup_buffer_ = {0};
+	const struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		if (inferior->attached == attached)
+			buffer_printf(&pids, " %d", inferior->pid);
+	}
+	if (pids.len > 0)
+		log_info("%s process(es):%s", what, buffer_string(&pids));
+}
+
+static void close_server(struct server *server)
+{
+	if (server->connection)
+		connection_drain(server->connection, DRAIN_TIMEOUT);
+	say_processes(server, "Killing", false);
+	say_processes(server, "Detaching", true);
+	run_deinit(&server->run);
+	session_deinit(&server->session);
+	connection_destroy(server->connection);
+	listener_close(&server->listener);
+	server_forget_program(server);
+	close(server->signal_fd);
+}
+
+int server_main(struct server *server)
+{
+	struct error *error _cleanup_error_ = open_listener(server);
+
+	if (!error)
+		error = catch_signals(server);
+	if (error) {
+		listener_close(&server->listener);
+		log_info("%s\nExiting", error_text(error));
+		return EXIT_FAILURE;
+	}
+	run_init(&server->run);
+	session_init(&server->session);
+	error = open_program(server);
+	if (error) {
+		log_info("%s\nExiting", error_text(error));
+	} else {
+		listener_announce(&server->listener);
+		serve(server);
+	}
+	close_server(server);
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
