@@ -120,8 +120,9 @@ struct arch_ops {
 	int (*debugreg_set)(pid_t tid, const struct hw_region *regions,
 			    unsigned int count);
 	/**
-	 * A thread resumed after a hit over ptrace hits again, having done
-	 * nothing: the location must be suspended for one single step.
+	 * Every hit over ptrace stops before the instruction, and again after a
+	 * resume: the location must be suspended for one single step. The end of
+	 * a step is never a hit then.
 	 */
 	bool debugreg_hits_repeat;
 	/**

@@ -5,11 +5,12 @@
 
 size_t binary_fit(const void *data, size_t len, size_t room)
 {
+	static const char escaped[] = {'#', '$', '*', '}'};
 	const char *bytes = data;
 	size_t count = 0;
 
 	while (count < len) {
-		size_t taken = memchr("#$*}", bytes[count], 4) ? 2 : 1;
+		size_t taken = memchr(escaped, bytes[count], sizeof(escaped)) ? 2 : 1;
 
 		if (taken > room)
 			break;

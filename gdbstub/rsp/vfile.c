@@ -241,13 +241,14 @@ static int open_path(const struct vfile *vfile, const char *path, int flags,
 /* The folder of @path, or a negative errno. *base: the name in it. */
 static int open_folder(const struct vfile *vfile, const char *path, const char **base)
 {
-	_cleanup_free_ char *folder = NULL;
 	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX] = ".";
 
 	*base = slash ? slash + 1 : path;
-	folder = slash ? strndup(path, (size_t)(*base - path)) : strdup(".");
-	if (!folder)
-		return -ENOMEM;
+	if ((size_t)(*base - path) >= sizeof(folder))
+		return -ENAMETOOLONG;
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(*base - path), path);
 	return open_path(vfile, folder, O_PATH | O_DIRECTORY, 0);
 }
 

@@ -315,12 +315,13 @@ static struct error *xfer_begin(struct server *server, const struct xfer_object 
 static struct error *append_piece(const struct buffer *contents, uint64_t offset,
 				  uint64_t length, struct buffer *reply)
 {
-	const char *start = buffer_string(contents) + offset;
+	const char *start;
 	size_t left, piece;
 
 	if (offset > contents->len)
 		return error_create(0, "offset %llu is behind the object's end (%zu)",
 				    (unsigned long long)offset, contents->len);
+	start = buffer_string(contents) + offset;
 	left = contents->len - (size_t)offset;
 	piece = binary_fit(start, length < left ? (size_t)length : left,
 			   RSP_PACKET_SIZE - 1);

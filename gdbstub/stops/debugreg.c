@@ -259,33 +259,40 @@ static void append_hits(const struct slots *slots, uint32_t mask, struct hits *h
 }
 
 /*
- * TRAP_HWBKPT: a debug register and nothing else stopped the thread. A single
- * step whose instruction fires one as well is a TRAP_TRACE. No other stop has
- * to do with debug registers, and reading them costs a system call.
+ * TRAP_HWBKPT: a debug register and nothing else stopped the thread. Where hits
+ * come after the instruction, one that was single-stepped may have fired a debug
+ * register as well: TRAP_TRACE. No other stop has to do with debug registers, and
+ * reading them costs a system call.
  */
+static bool may_be_hit(const struct event *event)
+{
+	if (event->signal != SIGTRAP)
+		return false;
+	return event->siginfo.si_code == TRAP_HWBKPT ||
+	       (event->siginfo.si_code == TRAP_TRACE &&
+		!event->inferior->arch->debugreg_hits_repeat);
+}
+
 static void debugreg_on_stop(struct engine *engine, const struct event *event,
 			     struct hits *hits)
 {
-	int code = event->siginfo.si_code;
+	uint64_t addr = (uint64_t)(uintptr_t)event->siginfo.si_addr;
 	struct hw_region regions[HW_SLOTS_MAX];
 	const struct slots *slots;
 	unsigned int count;
 	uint32_t mask;
 
-	if (event->signal != SIGTRAP || (code != TRAP_HWBKPT && code != TRAP_TRACE))
+	if (!may_be_hit(event))
 		return;
 	slots = slots_find(engine, event->inferior);
-	if (!slots)
-		return;
-	count = regions_on(slots, regions);
+	count = slots ? regions_on(slots, regions) : 0;
 	if (count == 0 ||
-	    slots->inferior->arch->debugreg_hits(
-		    event->tid, (uint64_t)(uintptr_t)event->siginfo.si_addr, regions,
-		    count, &mask) < 0 ||
+	    event->inferior->arch->debugreg_hits(event->tid, addr, regions, count,
+						 &mask) < 0 ||
 	    mask == 0)
 		return;
 	append_hits(slots, mask, hits);
-	if (code == TRAP_HWBKPT)
+	if (event->siginfo.si_code == TRAP_HWBKPT)
 		hits->signal_is_ours = true;
 }
 

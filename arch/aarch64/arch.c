@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "arch/aarch64/aarch64.h"
+
+#include <elf.h>
+
+static const struct regset_def regsets[] = {
+	[AARCH64_GENERAL] = {"general", NT_PRSTATUS},
+	[AARCH64_FPREGS] = {"fpregs", NT_PRFPREG},
+	[AARCH64_TLSREGS] = {"tls", NT_ARM_TLS},
+};
+
+/* brk #0, little-endian as all instructions are. The PC stays at it. */
+static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};
+
+static const uint16_t expedited[] = {AARCH64_X29, AARCH64_SP, AARCH64_PC};
+
+static const struct arch_ops aarch64 = {
+	.name = "aarch64",
+	.regsets = regsets,
+	.nregsets = AARCH64_NREGSETS,
+	.pc_reg = AARCH64_PC,
+	.sp_reg = AARCH64_SP,
+	.expedited = expedited,
+	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
+	.breakpoint_insn = breakpoint,
+	.breakpoint_len = sizeof(breakpoint),
+	.breakpoint_pc_advance = 0,
+	.init = aarch64_debugreg_init,
+	.registers = aarch64_registers,
+	.target_xml = aarch64_target_xml,
+	.reg_read = aarch64_reg_read,
+	.reg_write = aarch64_reg_write,
+	.hw_slots = aarch64_hw_slots,
+	.hw_plan = aarch64_hw_plan,
+	.hw_perf_attr = aarch64_hw_perf_attr,
+	.debugreg_set = aarch64_debugreg_set,
+	.debugreg_hits_repeat = true,
+	.debugreg_hits = aarch64_debugreg_hits,
+};
+
+const struct arch_ops *arch_native(void)
+{
+	return &aarch64;
+}

@@ -1,0 +1,572 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the end-to-end tests are written with.
+
+A test is a function that takes a Test. It starts servers and gdbs through it and
+states what it expects; a Failure or any other exception fails the test, a Skip
+skips it. Time limits are there to end a test that hangs, never to judge speed.
+"""
+import ctypes
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = HERE.parent / "progs"
+TEST_LIMIT = 240   # seconds until a test that hangs is ended
+GDB_LIMIT = 120    # seconds until a gdb that hangs is ended
+NOBODY = 65534     # an ordinary user with no rights
+
+libc = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+SANITIZER_REPORT = re.compile(
+    r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:)")
+
+
+class Failure(Exception):
+    """The server did not do what was expected."""
+
+
+class Skip(Exception):
+    """This machine, or this server, cannot run the test; the text says why."""
+
+
+@dataclasses.dataclass
+class Config:
+    server: str          # the program under test
+    progs: pathlib.Path  # the directory of the test programs
+    reference: bool      # it is not truehit: gdbserver, to compare with
+    sanitized: bool      # built with ASan
+
+    @staticmethod
+    def find(build):
+        root = HERE.parent.parent
+        candidates = [build, ".", root / "build", root]
+        build = next((pathlib.Path(c).resolve() for c in candidates
+                      if c and (pathlib.Path(c) / "truehit").is_file()), pathlib.Path.cwd())
+        server = os.environ.get("TRUEHIT") or str(build / "truehit")
+        server = shutil.which(server)
+        if not server:
+            sys.exit("run: no truehit here; build it, or name it in TRUEHIT")
+        server = os.path.abspath(server)
+        progs = pathlib.Path(os.environ.get("TRUEHIT_PROGS") or build / "tests" / "progs")
+        if not (progs / "loop").is_file():
+            sys.exit(f"run: no test programs in {progs}; `make check TESTS=` builds them")
+        version = subprocess.run([server, "--version"], stdin=subprocess.DEVNULL,
+                                 capture_output=True, text=True, check=False,
+                                 env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        with open(server, "rb") as file:
+            sanitized = b"__asan_init" in file.read()
+        return Config(server, progs, "truehit" not in version.stdout + version.stderr,
+                      sanitized)
+
+
+# Processes
+
+def descendants(pid):
+    """All live descendants of a process, children first."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="latin1") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            children.setdefault(int(fields[1]), []).append(int(entry))
+    found, todo = [], [pid]
+    while todo:
+        for child in children.get(todo.pop(), []):
+            found.append(child)
+            todo.append(child)
+    return found
+
+
+def end_descendants():
+    """Ends everything that this process started, however far removed: as the
+    subreaper it inherits what its children leave behind."""
+    for _ in range(100):
+        left = descendants(os.getpid())
+        if not left:
+            break
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.02)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+
+def die_with_parent():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def wait_for(condition, what, limit=60):
+    """Polls until the condition is true; the limit only ends a hang."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise Failure(f"{what}: not within {limit} s")
+
+
+def process_state(pid):
+    """The state letter of /proc/PID/stat, or None if there is no process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin1") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
+
+
+def tracer_of(pid):
+    with open(f"/proc/{pid}/status", encoding="latin1") as file:
+        return int(re.search(r"TracerPid:\s*(\d+)", file.read()).group(1))
+
+
+class Process:
+    """A process with its output in a file, so that it never blocks on us."""
+
+    def __init__(self, test, argv, env=None, cwd=None, preexec=None, stdin=None):
+        self.argv = [str(a) for a in argv]
+        self.test = test
+        self.log = test.dir / f"output-{len(test.processes)}"
+        test.processes.append(self)
+        test.note("$ " + " ".join(self.argv))
+
+        def before():
+            die_with_parent()
+            if preexec:
+                preexec()
+        with open(self.log, "wb") as out:
+            self.process = subprocess.Popen(
+                self.argv, stdin=stdin or subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, env=env, cwd=cwd, preexec_fn=before,
+                start_new_session=True)
+        self.pid = self.process.pid
+
+    def output(self):
+        return self.log.read_text(errors="replace")
+
+    def wait_output(self, regex):
+        def look():
+            # The state is read first: what was written before the end is seen.
+            ended = self.process.poll() is not None
+            match = re.search(regex, self.output())
+            if not match and ended:
+                raise Failure(f"{self.argv[0]} ended with {self.process.returncode} "
+                              f"before it printed /{regex}/")
+            return match
+        return wait_for(look, f"/{regex}/ in the output of {self.argv[0]}")
+
+    def wait(self, limit=60):
+        try:
+            return self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{self.argv[0]} has not ended within {limit} s") from None
+
+    def kill(self, signo=signal.SIGKILL):
+        os.kill(self.pid, signo)
+
+
+class Server(Process):
+    """The server under test; address is what gdb's `target remote` takes."""
+
+    def __init__(self, test, argv, comm=":0", program=None, **kwargs):
+        program = program or [test.config.server]
+        super().__init__(test, [*program, *argv[:argv.index("COMM")], comm,
+                                *argv[argv.index("COMM") + 1:]], **kwargs)
+        self.address = comm
+        if comm.endswith(":0"):
+            self.address = ":" + self.wait_output(r"Listening on port (\d+)").group(1)
+        elif comm.startswith("unix:"):
+            path = comm[len("unix:"):]
+            wait_for(lambda: os.path.exists(path) or self.process.poll() is not None,
+                     "the socket")
+            self.address = path
+
+    @property
+    def port(self):
+        return int(self.address.rpartition(":")[2])
+
+    def inferior(self):
+        """The pid of the program that the server started."""
+        return int(self.wait_output(r"Process .* created; pid = (\d+)").group(1))
+
+
+class Gdb(Process):
+    """gdb with a list of commands; results are what its Python emitted."""
+
+    @property
+    def results(self):
+        return [json.loads(line[len("RESULT "):])
+                for line in self.output().splitlines() if line.startswith("RESULT ")]
+
+
+class Test:
+    """One running test."""
+
+    def __init__(self, config, name):
+        self.config = config
+        self.name = name
+        self.processes = []
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="truehit-e2e."))
+        self.dir.chmod(0o755)
+
+    # What the test states
+
+    @staticmethod
+    def note(text):
+        print(text, flush=True)
+
+    @staticmethod
+    def skip(reason):
+        raise Skip(reason)
+
+    @staticmethod
+    def check(condition, text):
+        if not condition:
+            raise Failure(text)
+
+    @staticmethod
+    def equal(got, wanted, what):
+        if got != wanted:
+            raise Failure(f"{what}: got {got!r}, wanted {wanted!r}")
+
+    @staticmethod
+    def match(regex, text, what="output"):
+        match = re.search(regex, text, re.M)
+        if not match:
+            raise Failure(f"{what}: nothing matches /{regex}/")
+        return match
+
+    @staticmethod
+    def no_match(regex, text, what="output"):
+        match = re.search(regex, text, re.M)
+        if match:
+            raise Failure(f"{what}: {match.group(0)!r} should not be there")
+
+    # What it needs
+
+    def truehit_only(self, what):
+        if self.config.reference:
+            raise Skip(f"{os.path.basename(self.config.server)} has no {what}")
+
+    def need_root(self):
+        if os.geteuid() != 0:
+            raise Skip("only root can become another user")
+
+    def need_tool(self, name):
+        if not shutil.which(name):
+            raise Skip(f"{name} is not installed")
+
+    def need_kernel_conditions(self):
+        """The kernel filters hits for this user. Asked of the kernel itself."""
+        self.truehit_only("conditions in the kernel")
+        reason = kernel_conditions()
+        if reason:
+            raise Skip(reason)
+
+    def quick(self, many, few):
+        """A count of hits: many if the kernel filters, few if the stub has to."""
+        if self.config.reference or kernel_conditions():
+            return few
+        return many
+
+    # What it uses
+
+    def prog(self, name):
+        return str(self.config.progs / name)
+
+    @staticmethod
+    def line(source, marker):
+        """FILE:LINE of the line with the comment /* MARKER */."""
+        for number, text in enumerate((SOURCES / source).read_text().splitlines(), 1):
+            if f"/* {marker} */" in text:
+                return f"{source}:{number}"
+        raise KeyError(f"{source} has no {marker}")
+
+    def public_copy(self, *paths):
+        """A directory that every user can read, with copies of these files."""
+        directory = self.dir / "public"
+        directory.mkdir(exist_ok=True)
+        directory.chmod(0o755)
+        copies = []
+        for path in paths:
+            copies.append(str(shutil.copy(path, directory)))
+            os.chmod(copies[-1], 0o755)
+        return copies
+
+    @staticmethod
+    def become_nobody():
+        """For preexec: an ordinary user with no rights, who still ends with us."""
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        die_with_parent()
+
+    def server(self, *argv, comm=":0", **kwargs):
+        """server("COMM", "prog", ...): COMM stands for the place to listen at."""
+        argv = [str(a) for a in argv]
+        if "COMM" not in argv:
+            argv = ["COMM", *argv]
+        return Server(self, argv, comm, **kwargs)
+
+    def gdb(self, server, *commands, prog=None, python=None, connect="target remote",
+            sysroot="", limit=GDB_LIMIT, expect_status=None, wait=True, first=()):
+        """Runs gdb in batch mode: connects, then the commands, then the Python
+        text. Returns the Gdb, ended unless wait is false."""
+        argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
+                "-iex", "set width 0", "-iex", "set height 0", "-iex", "set confirm off",
+                "-iex", "set remotetimeout 60"]
+        if sysroot is not None:
+            argv += ["-iex", f"set sysroot {sysroot}"]
+        if prog:
+            argv += [prog]
+        for command in first:
+            argv += ["-ex", command]
+        if server:
+            argv += ["-ex", f"{connect} {server.address}"]
+        for command in commands:
+            argv += ["-ex", command]
+        if python:
+            script = self.dir / f"script-{len(self.processes)}.py"
+            prelude = (HERE / "gdbside.py").read_text()
+            script.write_text(prelude + "\n" + python)
+            argv += ["-x", str(script)]
+        gdb = Gdb(self, argv, env=dict(os.environ, LC_ALL="C", TERM="dumb"))
+        if wait:
+            status = gdb.wait(limit)
+            if expect_status is not None:
+                self.equal(status, expect_status, "gdb's exit status")
+            self.no_match(r"^Python Exception|^Error while executing Python|Traceback|internal-error",
+                          gdb.output(), "gdb")
+        return gdb
+
+    def counts(self, text):
+        """The numbers of the first location of `monitor breakpoints`."""
+        return breakpoint_rows(text)[0]
+
+    # Its end
+
+    def close(self):
+        end_descendants()
+        reports = [p for p in self.processes if SANITIZER_REPORT.search(p.output())]
+        return [f"{p.argv[0]} printed a sanitizer's report" for p in reports]
+
+    def show_logs(self):
+        for process in self.processes:
+            text = process.output()
+            if len(text) > 20000:
+                text = text[:10000] + "\n[...]\n" + text[-10000:]
+            print(f"--- output of {' '.join(process.argv)[:200]} "
+                  f"(status {process.process.poll()})")
+            print(text, flush=True)
+
+
+def breakpoint_rows(text):
+    """The rows of `monitor breakpoints`, as dictionaries keyed by column.
+
+    Columns are found by their titles, so that their order may change."""
+    lines = text.splitlines()
+    for index, line in enumerate(lines):
+        titles = line.split()
+        lowered = [t.lower() for t in titles]
+        if "hits" in lowered and "false" in lowered:
+            break
+    else:
+        raise Failure(f"no table of breakpoints in: {text}")
+    numbers = [t for t in lowered if t in ("hits", "false", "true", "maybe", "maybes")]
+    rows = []
+    for line in lines[index + 1:]:
+        found = re.findall(r"(?<!\S)\d+(?!\S)", line)
+        if len(found) < len(numbers) or "0x" not in line:
+            continue
+        rows.append(dict(zip(numbers, map(int, found[-len(numbers):])), text=line))
+    if not rows:
+        raise Failure(f"no row in the table of breakpoints: {text}")
+    return rows
+
+
+_kernel_conditions = []
+
+
+def kernel_conditions():
+    """Why the kernel cannot evaluate conditions for this user, or None: loads the
+    smallest BPF program there is."""
+    if not _kernel_conditions:
+        _kernel_conditions.append(_try_bpf())
+    return _kernel_conditions[0]
+
+
+def _try_bpf():
+    SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine)
+    BPF_PROG_LOAD, BPF_PROG_TYPE_PERF_EVENT = 5, 7
+    insns = (ctypes.c_uint64 * 2)(0xb7, 0x95)  # r0 = 0; exit
+    licence = ctypes.create_string_buffer(b"GPL")
+    attr = (ctypes.c_uint64 * 16)()
+    attr[0] = BPF_PROG_TYPE_PERF_EVENT | 2 << 32
+    attr[1] = ctypes.addressof(insns)
+    attr[2] = ctypes.addressof(licence)
+    fd = libc.syscall(SYS_BPF, BPF_PROG_LOAD, attr, ctypes.sizeof(attr))
+    if fd < 0:
+        return "no BPF programs for this user: " + os.strerror(ctypes.get_errno())
+    os.close(fd)
+    return None
+
+
+# Running tests
+
+def run_test(config, name, function, log):
+    """In a child: runs one test; the exit status is 0 passed, 1 failed, 2 skipped.
+    The last line of the log is the reason."""
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.setsid()
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGALRM, on_alarm)
+    signal.alarm(TEST_LIMIT)
+    test = Test(config, name)
+    status, reason = 0, ""
+    try:
+        function(test)
+    except Skip as skip:
+        status, reason = 2, str(skip)
+    except Failure as failure:
+        status, reason = 1, str(failure)
+        traceback.print_exc(file=sys.stdout)
+    except Exception as error:  # noqa: a broken test is a failed test
+        status, reason = 1, f"{type(error).__name__}: {error}"
+        traceback.print_exc(file=sys.stdout)
+    signal.alarm(0)
+    problems = test.close()
+    if problems and status != 1:
+        status, reason = 1, "; ".join(problems)
+    test.show_logs()
+    shutil.rmtree(test.dir, ignore_errors=True)
+    print(reason.replace("\n", " "), end="", flush=True)
+    os._exit(status)
+
+
+def on_alarm(signo, frame):
+    raise Failure(f"the test has not ended within {TEST_LIMIT} s")
+
+
+def run_all(config, tests, report, jobs):
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    report.note(f"server: {config.server}, programs: {config.progs}")
+    running, queue = {}, list(tests)
+    while running or queue:
+        while queue and len(running) < jobs:
+            name, function = queue.pop(0)
+            log = os.memfd_create("log")
+            sys.stdout.flush()
+            pid = os.fork()
+            if pid == 0:
+                run_test(config, name, function, log)
+            running[pid] = (name, log, time.monotonic())
+        try:
+            pid, status = os.waitpid(-1, 0)
+        except KeyboardInterrupt:
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)
+            end_descendants()
+            raise
+        if pid not in running:
+            continue
+        name, log, start = running.pop(pid)
+        with os.fdopen(log, "rb") as file:
+            file.seek(0)
+            text = file.read().decode(errors="replace")
+        code = os.waitstatus_to_exitcode(status)
+        report.result(name, code, text, time.monotonic() - start)
+        if code not in (0, 1, 2):
+            end_orphans(running)
+
+
+def end_orphans(running):
+    """Ends what a killed test left behind (it is our child now)."""
+    keep = set(running)
+    for pid in running:
+        keep.update(descendants(pid))
+    for pid in descendants(os.getpid()):
+        if pid not in keep:
+            os.kill(pid, signal.SIGKILL)
+
+
+class Report:
+    verbose = False
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def result(self, name, code, text, seconds):
+        body, _, reason = text.rpartition("\n")
+        if code == 0:
+            self.passed += 1
+        elif code == 2:
+            self.skipped += 1
+        else:
+            self.failed += 1
+            if code != 1:
+                reason = f"the test process ended with {code}"
+        self.show(name, {0: "pass", 2: "skip"}.get(code, "FAIL"), reason, body, seconds)
+
+
+class LineReport(Report):
+    @staticmethod
+    def note(text):
+        print(text)
+
+    def show(self, name, result, reason, body, seconds):
+        print(f"{result}  {name} ({seconds:.1f} s){': ' + reason if reason else ''}")
+        if result == "FAIL" or self.verbose:
+            print("    | " + body.replace("\n", "\n    | "))
+        sys.stdout.flush()
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        return 1 if self.failed else 0
+
+
+class TapReport(Report):
+    def __init__(self, count):
+        super().__init__()
+        self.number = 0
+        print(f"1..{count}", flush=True)
+
+    @staticmethod
+    def note(text):
+        print("# " + text)
+
+    def show(self, name, result, reason, body, seconds):
+        self.number += 1
+        ok = "not ok" if result == "FAIL" else "ok"
+        reason = reason.replace("#", "no.")
+        skip = f" # SKIP {reason}" if result == "skip" else ""
+        print(f"{ok} {self.number} - {name}{skip}")
+        if result == "FAIL" or self.verbose:
+            print("# " + (body + "\n" + reason).replace("\n", "\n# "))
+        sys.stdout.flush()
+
+    def finish(self):
+        print(f"# {self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        return 1 if self.failed else 0

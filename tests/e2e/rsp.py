@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A client that speaks the remote serial protocol byte by byte."""
+import re
+import socket
+
+LIMIT = 60
+
+
+class Closed(Exception):
+    """The server has closed the connection."""
+
+
+class Client:
+    def __init__(self, server):
+        self.buffer = b""
+        if isinstance(server, socket.socket):
+            self.socket = server
+        elif server.address.startswith("/"):
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.connect(server.address)
+        else:
+            self.socket = socket.create_connection(("127.0.0.1", server.port))
+        self.socket.settimeout(LIMIT)
+
+    @staticmethod
+    def frame(payload):
+        if isinstance(payload, str):
+            payload = payload.encode()
+        payload = re.sub(rb"[#$}*]", lambda m: b"}" + bytes([m.group(0)[0] ^ 0x20]), payload)
+        return b"$" + payload + b"#%02x" % (sum(payload) & 0xff)
+
+    def send_bytes(self, data):
+        self.socket.sendall(data)
+
+    def byte(self):
+        if not self.buffer:
+            try:
+                self.buffer = self.socket.recv(65536)
+            except ConnectionError:
+                self.buffer = b""
+            if not self.buffer:
+                raise Closed
+        first, self.buffer = self.buffer[:1], self.buffer[1:]
+        return first
+
+    def receive(self):
+        """The next packet's text, acknowledged; console output is skipped."""
+        while True:
+            while self.byte() != b"$":
+                pass
+            raw = b""
+            while (c := self.byte()) != b"#":
+                raw += c
+            wanted = int(self.byte() + self.byte(), 16)
+            if sum(raw) & 0xff != wanted:
+                raise ValueError(f"bad checksum of {raw!r}")
+            if self.acks:
+                self.send_bytes(b"+")
+            text = self.decode(raw)
+            if not re.match(rb"O([0-9a-f][0-9a-f])+$", text):
+                return text
+
+    acks = True
+
+    @staticmethod
+    def decode(raw):
+        out = bytearray()
+        i = 0
+        while i < len(raw):
+            if raw[i] == 0x7d:
+                out.append(raw[i + 1] ^ 0x20)
+                i += 2
+            elif raw[i] == 0x2a:
+                out += out[-1:] * (raw[i + 1] - 29)
+                i += 2
+            else:
+                out.append(raw[i])
+                i += 1
+        return bytes(out)
+
+    def ask(self, payload):
+        self.send_bytes(self.frame(payload))
+        return self.receive().decode("latin1")
+
+    def interrupt(self):
+        self.send_bytes(b"\x03")
+
+    def close(self):
+        self.socket.close()

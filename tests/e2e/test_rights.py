@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Users with fewer rights: everything works, only the engine differs."""
+import os
+import shutil
+import subprocess
+
+import harness
+
+
+def ordinary_user(t, *capabilities, program="conditions", arguments=()):
+    """A server run by an ordinary user from copies that this user can read."""
+    t.need_root()
+    server, prog = t.public_copy(t.config.server, t.prog(program))
+    if capabilities:
+        t.need_tool("setcap")
+        done = subprocess.run(["setcap", ",".join(capabilities) + "+ep", server],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            t.skip("no file capabilities here: " + done.stderr.strip())
+    return harness.Server(t, ["COMM", prog, *arguments], program=[server],
+                          preexec=t.become_nobody, cwd="/"), prog
+
+
+def hits(t, server, prog, kind="hbreak"):
+    gdb = t.gdb(server, f"{kind} {t.line('conditions.c', 'BODY')} if i % 20 == 7", prog=prog,
+                python='table = run("monitor engines")\n'
+                       'found = stops(["i"])\nemit(stops=found, engines=table)')
+    t.equal([row[1] for row in gdb.results[0]["stops"]], ["7", "27", "47"], f"stops of {kind}")
+    return gdb.results[0]["engines"]
+
+
+def test_without_rights(t):
+    """No BPF: the condition is evaluated by the stub, and this is said."""
+    for kind in "hbreak", "break":
+        server, prog = ordinary_user(t)
+        engines = hits(t, server, prog, kind)
+        if not t.config.reference:
+            t.match(r"perf_event", engines)
+            t.match(r"CAP_BPF|[Pp]ermission|not permitted|cap_bpf", engines)
+            said = [l for l in server.output().splitlines()
+                    if "cap_bpf" in l.lower() or "BPF" in l]
+            t.equal(len(said), 1, "lines about it on stderr")
+
+
+def test_without_rights_many_hits(t):
+    server, prog = ordinary_user(t, program="loop", arguments=("2000",))
+    gdb = t.gdb(server, f"hbreak {t.line('loop.c', 'BODY')} if i == 1555", prog=prog,
+                python='emit(stops=stops(["i"]))')
+    t.equal([row[1] for row in gdb.results[0]["stops"]], ["1555"], "stops")
+    t.match(r"^2000 iterations", server.output())
+
+
+def test_without_rights_threads(t):
+    server, prog = ordinary_user(t, program="threads", arguments=("6", "100"))
+    gdb = t.gdb(server, f"hbreak {t.line('threads.c', 'BODY')} if (i * 7 + id) % 500 == 3",
+                prog=prog, python='emit(stops=stops(["id", "i"]))')
+    expected = int(t.match(r"expected (\d+) stops", server.output()).group(1))
+    t.equal(len(gdb.results[0]["stops"]), expected, "number of stops")
+
+
+def test_without_rights_blocked_sigtrap(t):
+    t.truehit_only("exact stop in a thread that blocks SIGTRAP")
+    server, prog = ordinary_user(t, program="blocked")
+    gdb = t.gdb(server, f"hbreak {t.line('blocked.c', 'BODY')} if i % 100 == 7", prog=prog,
+                python='emit(stops=stops(["i"]))')
+    t.equal([row[1] for row in gdb.results[0]["stops"]],
+            [str(i) for i in range(7, 1000, 100)], "stops")
+    t.match(r"SIGTRAP clean", server.output())
+
+
+def test_without_rights_watch(t):
+    server, prog = ordinary_user(t, program="watch")
+    gdb = t.gdb(server, "break main", "continue", "delete", "watch w4", prog=prog,
+                python='emit(stops=stops(["w4"]))')
+    t.equal([row[1] for row in gdb.results[0]["stops"]], ["70000", "140000", "210000"], "stops")
+
+
+def test_file_capabilities(t):
+    """CAP_BPF and CAP_PERFMON on the file: the kernel filters for anyone."""
+    t.need_kernel_conditions()
+    server, prog = ordinary_user(t, "cap_bpf", "cap_perfmon", "cap_sys_ptrace")
+    engines = hits(t, server, prog)
+    t.no_match(r"perf_event .*(CAP_BPF|not permitted|[Pp]ermission)", engines)
+    t.no_match(r"cap_bpf", server.output())
+
+
+def test_capabilities_are_not_passed_on(t):
+    """The program gets none of the server's rights."""
+    t.need_kernel_conditions()
+    prog, = t.public_copy("/bin/grep")
+    server, _ = ordinary_user(t, "cap_bpf", "cap_perfmon", "cap_sys_ptrace")
+    server.kill()
+    server = harness.Server(t, ["COMM", prog, "Cap", "/proc/self/status"],
+                            program=[server.argv[0]], preexec=t.become_nobody, cwd="/")
+    t.gdb(server, "continue")
+    output = server.output()
+    t.match(r"CapEff:\s*0+$", output)
+    t.match(r"CapAmb:\s*0+$", output)
+
+
+def test_unprivileged_attach_to_own_process(t):
+    t.need_root()
+    server, prog = t.public_copy(t.config.server, t.prog("attach"))
+    counts = t.dir / "public" / "counts"
+    counts.write_bytes(b"")
+    os.chmod(counts, 0o666)
+    program = harness.Process(t, [prog, counts, "3"], preexec=t.become_nobody)
+    harness.wait_for(lambda: counts.stat().st_size >= 4096, "the program")
+    server = harness.Server(t, ["--attach", "COMM", str(program.pid)], program=[server],
+                            preexec=t.become_nobody)
+    gdb = t.gdb(server, "hbreak tick if id == 2", "continue", "p id", "detach", prog=prog)
+    t.match(r"\$1 = 2", gdb.output())
+    harness.wait_for(lambda: harness.tracer_of(program.pid) == 0, "no tracer")
+    t.equal(program.process.poll(), None, "status of the program")

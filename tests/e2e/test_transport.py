@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where the server listens, and what it says to a bad command line."""
+import os
+import socket
+import subprocess
+
+import harness
+import rsp
+
+
+def run(t, *arguments, **kwargs):
+    """A command line that ends at once: status and output."""
+    process = harness.Process(t, [t.config.server, *arguments], **kwargs)
+    return process.wait(), process.output()
+
+
+def fails(t, *arguments, regex, **kwargs):
+    """One clear line, and a non-zero exit."""
+    status, output = run(t, *arguments, **kwargs)
+    t.check(status > 0, f"exit status {status} of {arguments}")
+    t.match(regex, output, f"output of {arguments}")
+    if not t.config.reference:
+        lines = [l for l in output.splitlines() if l]
+        t.equal(len(lines), 1, f"lines printed by {arguments}: {output}")
+
+
+def test_unix_socket(t):
+    t.truehit_only("Unix socket")
+    path = t.dir / "socket"
+    server = t.server("COMM", t.prog("calls"), comm=f"unix:{path}")
+    gdb = t.gdb(server, "break triple", "continue", "continue", prog=t.prog("calls"))
+    t.match(r"Breakpoint 1, triple", gdb.output())
+    t.match(r"exited with code 052", gdb.output())
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.check(not path.exists(), "the socket's file is gone")
+
+
+def test_unix_socket_is_private(t):
+    t.truehit_only("Unix socket")
+    path = t.dir / "socket"
+    t.server("COMM", t.prog("calls"), comm=f"unix:{path}")
+    t.equal(os.stat(path).st_mode & 0o077, 0, "rights of others to the socket")
+
+
+def stdio(t, comm):
+    gdb = t.gdb(None, f"target remote | exec {t.config.server} --once {comm} {t.prog('calls')} x",
+                "break triple", "continue", "bt", "continue", prog=t.prog("calls"))
+    t.match(r"Breakpoint 1, triple", gdb.output())
+    t.match(r"exited with code 052", gdb.output())
+    t.match(r"argument 1: x", gdb.output())
+
+
+def test_stdio_dash(t):
+    stdio(t, "-")
+
+
+def test_stdio_name(t):
+    stdio(t, "stdio")
+
+
+def test_loopback_only(t):
+    """No host means this machine only."""
+    t.truehit_only("default of listening on loopback only")
+    server = t.server("COMM", t.prog("calls"))
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        lines = [l.split()[1] for l in file if l.split()[3] == "0A"]
+    listening = [l for l in lines if l.endswith(f":{server.port:04X}")]
+    t.equal(listening, [f"0100007F:{server.port:04X}"], "addresses listened at")
+
+
+def test_host_is_named(t):
+    server = t.server("COMM", t.prog("calls"), comm="localhost:0")
+    server.address = f":{server.port}"
+    t.match("^T05", rsp.Client(server).ask("?"))
+
+
+def test_one_client_at_a_time(t):
+    """A second client waits or is refused; the first is not disturbed."""
+    server = t.server("COMM", t.prog("calls"))
+    first = rsp.Client(server)
+    t.match("^T05", first.ask("?"))
+    try:
+        second = rsp.Client(server)
+        second.send_bytes(second.frame("?"))
+    except OSError:
+        pass
+    t.match("^QC", first.ask("qC"))
+
+
+def test_bad_options(t):
+    fails(t, "--no-such-option", ":0", "prog", regex=r"no-such-option")
+    fails(t, regex=r"[Uu]sage")
+    if t.config.reference:
+        return
+    fails(t, ":0", regex=r".")
+    fails(t, "--debug=nonsense", ":0", t.prog("calls"), regex=r"nonsense")
+
+
+def test_bad_addresses(t):
+    if t.config.reference:
+        return t.skip("gdbserver's own messages")
+    for comm in (":notaport", ":99999", ":-1", "nonsense", "no.such.host.invalid:0",
+                 "unix:/no/such/directory/socket"):
+        fails(t, comm, t.prog("calls"), regex=r".")
+
+
+def test_no_such_program(t):
+    fails(t, "--once", ":0", "/no/such/program", regex=r"/no/such/program|during startup")
+    fails(t, "--once", ":0", "/etc/passwd", regex=r"/etc/passwd|during startup")
+
+
+def test_port_in_use(t):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, output = run(t, f":{port}", t.prog("calls"))
+        t.check(status > 0, f"exit status {status}")
+        t.match(r"in use", output)
+
+
+def test_attach_nobody(t):
+    fails(t, "--attach", ":0", "4194999", regex=r"4194999")
+    if not t.config.reference:
+        fails(t, "--attach", ":0", "notapid", regex=r"notapid")
+        fails(t, "--attach", ":0", "0", regex=r"0")
+        fails(t, "--attach", ":0", regex=r".")
+
+
+def test_attach_twice(t):
+    """A process that is traced already: who traces it is said."""
+    counts = t.dir / "counts"
+    program = harness.Process(t, [t.prog("attach"), counts])
+    harness.wait_for(counts.exists, "the program")
+    t.server("--attach", "COMM", program.pid)
+    fails(t, "--attach", ":0", str(program.pid), regex=rf"{program.pid}|traced")
+
+
+def test_attach_without_permission(t):
+    t.need_root()
+    counts = t.dir / "counts"
+    program = harness.Process(t, [t.prog("attach"), counts])
+    harness.wait_for(counts.exists, "the program")
+    server, = t.public_copy(t.config.server)
+    process = harness.Process(t, [server, "--attach", ":0", str(program.pid)],
+                              preexec=t.become_nobody)
+    t.check(process.wait() > 0, "exit status")
+    t.match(r"[Pp]ermi|not permitted", process.output())
+    if not t.config.reference:
+        t.match(str(program.pid), process.output())
+
+
+def test_version_and_help(t):
+    for option, regex in (("--version", r"\d+\.\d+"), ("--help", r"--attach")):
+        status, output = run(t, option)
+        t.equal(status, 0, f"exit status of {option}")
+        t.match(regex, output)
+
+
+def test_debug_output(t):
+    t.truehit_only("--debug=CATEGORIES")
+    server = t.server("--debug=rsp,stops", "COMM", t.prog("calls"))
+    t.gdb(server, "break main", "continue", "kill", prog=t.prog("calls"))
+    t.match(r"truehit: rsp: ", server.output())
+    t.match(r"truehit: stops: ", server.output())
