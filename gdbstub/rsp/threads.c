@@ -26,13 +26,6 @@ struct thread *threads_find(struct server *server, const struct thread_id *id)
 	return NULL;
 }
 
-void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid, pid_t tid)
-{
-	if (multiprocess)
-		buffer_printf(out, "p%x.", (unsigned int)pid);
-	buffer_printf(out, "%x", (unsigned int)tid);
-}
-
 struct error *threads_inferior(struct server *server, uint64_t pid,
 			       struct inferior **ret)
 {

@@ -16,7 +16,13 @@ bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
 /** The first thread that the id means, or NULL. */
 struct thread *threads_find(struct server *server, const struct thread_id *id);
 /** Appends "pPID.TID", or "TID" for a client without multiprocess+. */
-void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid, pid_t tid);
+static inline void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid,
+				     pid_t tid)
+{
+	if (multiprocess)
+		buffer_printf(out, "p%x.", (unsigned int)pid);
+	buffer_printf(out, "%x", (unsigned int)tid);
+}
 
 /** The inferior with this pid; an error if there is none. */
 struct error *threads_inferior(struct server *server, uint64_t pid,
