@@ -249,8 +249,8 @@ static void trim(char *line)
 }
 
 /*
- * gdb up to 14 takes a reply "E.text" for hex digits and complains about them, so
- * the reason of a failure is shown as output, and the reply is "E01".
+ * A user reads the reason of a failure in the output, with every version of gdb,
+ * so the reply is "E01" (gdb: "Protocol error with Rcmd"), as gdbserver's.
  */
 struct error *packet_qRcmd(struct server *server, struct cursor *args,
 			   struct buffer *reply)

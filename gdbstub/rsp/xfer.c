@@ -2,12 +2,12 @@
 #include "rsp/xfer.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "inferior/solib.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
+#include "rsp/threads.h"
 #include "server.h"
 
 struct xfer_object {
@@ -41,9 +41,14 @@ void xfer_destroy(struct xfer *xfer)
 	free(xfer);
 }
 
-static struct error *no_process(void)
+/* The inferior of the thread that Hg chose. */
+static struct error *current_inferior(struct server *server, struct inferior **ret)
 {
-	return error_create(0, "there is no process");
+	struct thread *thread;
+	struct error *error = threads_current(server, &thread);
+
+	*ret = error ? NULL : thread->inferior;
+	return error;
 }
 
 static struct error *expect_no_annex(struct cursor annex)
@@ -72,14 +77,14 @@ static struct error *features_read(struct server *server, struct cursor annex,
 static struct error *auxv_read(struct server *server, struct cursor annex,
 			       struct buffer *out)
 {
-	const struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior;
 	struct error *error = expect_no_annex(annex);
 	int r;
 
+	if (!error)
+		error = current_inferior(server, &inferior);
 	if (error)
 		return error;
-	if (!inferior)
-		return no_process();
 	r = inferior_proc_file(inferior, "auxv", out);
 	if (r < 0)
 		return error_create(-r,
@@ -93,20 +98,18 @@ static struct error *exec_file_read(struct server *server, struct cursor annex,
 				    struct buffer *out)
 {
 	_cleanup_free_ char *path = NULL;
-	const struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior;
+	struct error *error;
 	uint64_t pid;
 
-	if (cursor_left(&annex) > 0) {
-		if (!cursor_hex(&annex, &pid) || cursor_left(&annex) > 0 ||
-		    pid > INT_MAX)
-			return error_create(0, "exec-file: the annex is no process id");
-		inferior = inferior_find(&server->run.inferiors, (pid_t)pid);
-		if (!inferior)
-			return error_create(0, "process %d is not being debugged",
-					    (int)pid);
-	}
-	if (!inferior)
-		return no_process();
+	if (cursor_left(&annex) == 0)
+		error = current_inferior(server, &inferior);
+	else if (!cursor_hex(&annex, &pid) || cursor_left(&annex) > 0)
+		error = error_create(0, "exec-file: the annex is no process id");
+	else
+		error = threads_inferior(server, pid, &inferior);
+	if (error)
+		return error;
 	path = inferior_exe(inferior);
 	if (!path)
 		return error_create(0, "cannot find the program of process %d",
@@ -145,16 +148,18 @@ static bool parse_solib_range(struct cursor annex, struct solib_range *range)
 static struct error *libraries_read(struct server *server, struct cursor annex,
 				    struct buffer *out)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior;
 	struct solib_range range = {0};
+	struct error *error;
 
 	if (!parse_solib_range(annex, &range))
 		return error_create(0,
 				    "libraries-svr4: the annex '%.*s' is not of the "
 				    "form start=HEX;prev=HEX;lmid=HEX",
 				    (int)cursor_left(&annex), annex.p);
-	if (!inferior)
-		return no_process();
+	error = current_inferior(server, &inferior);
+	if (error)
+		return error;
 	return solib_list_xml(inferior, &range, out);
 }
 
@@ -165,9 +170,9 @@ static void append_thread(const struct server *server, const struct thread *thre
 	int core = thread_core(thread);
 
 	buffer_append_string(out, "<thread id=\"");
-	if (server->session.multiprocess)
-		buffer_printf(out, "p%x.", (unsigned int)thread->inferior->pid);
-	buffer_printf(out, "%x\"", (unsigned int)thread->tid);
+	threads_append_id(out, server->session.multiprocess, thread->inferior->pid,
+			  thread->tid);
+	buffer_append_char(out, '"');
 	if (core >= 0)
 		buffer_printf(out, " core=\"%d\"", core);
 	thread_name(thread, name, sizeof(name));
@@ -199,11 +204,11 @@ static struct error *threads_read(struct server *server, struct cursor annex,
 static struct error *siginfo_get(struct server *server, struct thread **thread,
 				 siginfo_t *info)
 {
+	struct error *error = threads_current(server, thread);
 	int r;
 
-	*thread = server_thread(server);
-	if (!*thread)
-		return no_process();
+	if (error)
+		return error;
 	r = thread_get_siginfo(*thread, info);
 	if (r < 0)
 		return error_create(-r, "cannot read the signal of thread %d",
