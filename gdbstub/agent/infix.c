@@ -404,11 +404,10 @@ static const struct node *stretch(struct builder *builder, size_t from, size_t t
 void agent_print_register(const struct arch_ops *arch, unsigned int number,
 			  struct buffer *out)
 {
-	unsigned int count = 0;
-	const struct reg_def *registers = arch ? arch->registers(&count) : NULL;
+	const struct reg_def *reg = arch ? reg_by_number(arch, number) : NULL;
 
-	if (number < count)
-		buffer_printf(out, "$%s", registers[number].name);
+	if (reg)
+		buffer_printf(out, "$%s", reg->name);
 	else
 		buffer_printf(out, "$r%u", number);
 }

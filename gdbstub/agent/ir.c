@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/ir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/arith.h"
+#include "agent/insn.h"
+
+enum {
+	INSNS_MAX = 1 << 16,
+	FOLLOW_MAX = 64, /* operations looked at behind a jump */
+};
+
+/*
+ * The symbolic stack: where each cell's value is at this point of the code. At
+ * a label, cell i is in slot i ("in place").
+ */
+struct cells {
+	struct ir_operand cell[AGENT_STACK_MAX];
+	unsigned int depth;
+};
+
+struct condition {
+	enum ir_compare compare;
+	struct ir_operand a, b;
+};
+
+struct lowering {
+	const struct agent_insn *insns;
+	const struct ir_target *target;
+	struct ir *ir;
+	uint32_t *references; /* by operation: jumps to it so far */
+	unsigned int spare;   /* a slot that no cell is in */
+	struct cells cells;
+	/* A comparison whose result is the top of the stack, above the cells,
+	 * not computed yet: a jump on it needs no 0 or 1. */
+	struct condition pending;
+	bool has_pending;
+	bool live; /* control reaches this point */
+	int error; /* negative errno */
+};
+
+static const struct compare_def {
+	enum ir_compare negated, swapped;
+} compares[] = {
+	[IR_EQ] = {IR_NE, IR_EQ},
+	[IR_NE] = {IR_EQ, IR_NE},
+	[IR_LT_SIGNED] = {IR_GE_SIGNED, IR_GT_SIGNED},
+	[IR_LE_SIGNED] = {IR_GT_SIGNED, IR_GE_SIGNED},
+	[IR_GT_SIGNED] = {IR_LE_SIGNED, IR_LT_SIGNED},
+	[IR_GE_SIGNED] = {IR_LT_SIGNED, IR_LE_SIGNED},
+	[IR_LT_UNSIGNED] = {IR_GE_UNSIGNED, IR_GT_UNSIGNED},
+	[IR_LE_UNSIGNED] = {IR_GT_UNSIGNED, IR_GE_UNSIGNED},
+	[IR_GT_UNSIGNED] = {IR_LE_UNSIGNED, IR_LT_UNSIGNED},
+	[IR_GE_UNSIGNED] = {IR_LT_UNSIGNED, IR_LE_UNSIGNED},
+};
+
+enum ir_compare ir_compare_negated(enum ir_compare compare)
+{
+	return compares[compare].negated;
+}
+
+enum ir_compare ir_compare_swapped(enum ir_compare compare)
+{
+	return compares[compare].swapped;
+}
+
+static struct ir_operand slot(unsigned int number)
+{
+	return (struct ir_operand){IR_SLOT, number};
+}
+
+static struct ir_operand constant(uint64_t value)
+{
+	return (struct ir_operand){IR_CONST, value};
+}
+
+static bool is_slot(struct ir_operand operand, unsigned int number)
+{
+	return operand.kind == IR_SLOT && operand.value == number;
+}
+
+static void push(struct cells *s, struct ir_operand operand)
+{
+	s->cell[s->depth++] = operand;
+}
+
+static struct ir_operand pop(struct cells *s)
+{
+	return s->cell[--s->depth];
+}
+
+static bool in_place(const struct cells *s)
+{
+	for (unsigned int i = 0; i < s->depth; i++)
+		if (!is_slot(s->cell[i], i))
+			return false;
+	return true;
+}
+
+/* Operations that only rename cells. */
+static void apply_shuffle(struct cells *s, const struct agent_insn *insn)
+{
+	struct ir_operand *top = &s->cell[s->depth - 1];
+	struct ir_operand saved = *top;
+
+	switch (insn->code) {
+	case AGENT_DUP:
+		push(s, saved);
+		break;
+	case AGENT_POP:
+		s->depth--;
+		break;
+	case AGENT_SWAP:
+		top[0] = top[-1];
+		top[-1] = saved;
+		break;
+	case AGENT_PICK:
+		push(s, top[-(ptrdiff_t)insn->operand]);
+		break;
+	case AGENT_ROT:
+		top[0] = top[-1];
+		top[-1] = top[-2];
+		top[-2] = saved;
+		break;
+	}
+}
+
+static bool apply_binary(struct cells *s, uint8_t code)
+{
+	struct ir_operand *a = &s->cell[s->depth - 2];
+	struct ir_operand *b = &s->cell[s->depth - 1];
+
+	if (a->kind != IR_CONST || b->kind != IR_CONST ||
+	    agent_arith(code, a->value, b->value, &a->value) < 0)
+		return false;
+	s->depth--;
+	return true;
+}
+
+/* Operations on the top of the stack alone. */
+static bool apply_unary(struct cells *s, const struct agent_insn *insn)
+{
+	struct ir_operand *top = &s->cell[s->depth - 1];
+	bool extends = agent_opcode(insn->code)->class == AGENT_CLASS_EXTEND;
+
+	if (extends && insn->operand >= 64)
+		return true;
+	if (top->kind != IR_CONST)
+		return false;
+	if (extends)
+		top->value = agent_extend(insn->code, top->value, insn->operand);
+	else if (insn->code == AGENT_LOG_NOT)
+		top->value = !top->value;
+	else if (insn->code == AGENT_BIT_NOT)
+		top->value = ~top->value;
+	else
+		return false;
+	return true;
+}
+
+/* Does the operation's whole work at compile time, if that is possible. */
+static bool apply(struct cells *s, const struct agent_insn *insn)
+{
+	switch (agent_opcode(insn->code)->class) {
+	case AGENT_CLASS_CONST:
+		push(s, constant(insn->operand));
+		return true;
+	case AGENT_CLASS_SHUFFLE:
+		apply_shuffle(s, insn);
+		return true;
+	case AGENT_CLASS_ARITH:
+	case AGENT_CLASS_COMPARE:
+		return apply_binary(s, insn->code);
+	}
+	return s->depth > 0 && apply_unary(s, insn);
+}
+
+static void emit(struct lowering *l, struct ir_insn insn)
+{
+	struct ir *ir = l->ir;
+
+	if (l->error < 0)
+		return;
+	if (ir->count == INSNS_MAX) {
+		l->error = -E2BIG;
+		return;
+	}
+	if (ir->count == ir->capacity) {
+		size_t capacity = ir->capacity ? 2 * ir->capacity : 32;
+		struct ir_insn *insns =
+			reallocarray(ir->insns, capacity, sizeof(*insns));
+
+		if (!insns) {
+			l->error = -ENOMEM;
+			return;
+		}
+		ir->insns = insns;
+		ir->capacity = capacity;
+	}
+	ir->insns[ir->count++] = insn;
+}
+
+/* Control does not go on behind a jump. */
+static void emit_jump(struct lowering *l, uint32_t label)
+{
+	emit(l, (struct ir_insn){.op = IR_JUMP, .label = label});
+	if (label < IR_LABELS)
+		l->ir->used[label] = true;
+	l->live = false;
+}
+
+static void emit_maybe(struct lowering *l, const char *reason)
+{
+	if (reason)
+		l->target->undecided(l->target->data, reason);
+	emit_jump(l, IR_MAYBE);
+}
+
+static bool ends_with_jump_to(const struct ir *ir, uint32_t label)
+{
+	const struct ir_insn *last;
+
+	if (ir->count == 0)
+		return false;
+	last = &ir->insns[ir->count - 1];
+	return (last->op == IR_JUMP || last->op == IR_BRANCH) && last->label == label;
+}
+
+static void emit_label(struct lowering *l, uint32_t label)
+{
+	struct ir *ir = l->ir;
+
+	/* if (x) goto label; goto other; label:  ->  if (!x) goto other; label: */
+	if (ir->count >= 2 && ir->insns[ir->count - 1].op == IR_JUMP) {
+		struct ir_insn *branch = &ir->insns[ir->count - 2];
+
+		if (branch->op == IR_BRANCH && branch->label == label) {
+			branch->compare = ir_compare_negated(branch->compare);
+			branch->label = branch[1].label;
+			ir->count--;
+		}
+	}
+	while (ends_with_jump_to(ir, label))
+		ir->count--;
+	emit(l, (struct ir_insn){.op = IR_LABEL, .label = label});
+}
+
+/* A slot that no cell is in; the one where the next cell has its place, if free. */
+static unsigned int free_slot(const struct cells *s)
+{
+	bool taken[AGENT_STACK_MAX + 2] = {false};
+	unsigned int free = 0;
+
+	for (unsigned int i = 0; i < s->depth; i++)
+		if (s->cell[i].kind == IR_SLOT)
+			taken[s->cell[i].value] = true;
+	if (!taken[s->depth])
+		return s->depth;
+	while (taken[free])
+		free++;
+	return free;
+}
+
+/* Emits an operation with a result, and pushes that. */
+static void emit_result(struct lowering *l, struct ir_insn insn)
+{
+	insn.slot = free_slot(&l->cells);
+	emit(l, insn);
+	push(&l->cells, slot(insn.slot));
+}
+
+/* Computes a comparison that turned out to be needed as a number. */
+static void settle(struct lowering *l)
+{
+	if (!l->has_pending)
+		return;
+	l->has_pending = false;
+	emit_result(l, (struct ir_insn){.op = IR_SET,
+					.compare = l->pending.compare,
+					.a = l->pending.a,
+					.b = l->pending.b});
+}
+
+static bool is_source(const struct cells *s, unsigned int number, unsigned int except)
+{
+	for (unsigned int i = 0; i < s->depth; i++)
+		if (i != except && is_slot(s->cell[i], number))
+			return true;
+	return false;
+}
+
+/* Moves the cells whose place nobody reads any more. Returns what is left. */
+static unsigned int place_free_cells(struct lowering *l, struct cells *s,
+				     unsigned int *blocked)
+{
+	unsigned int left = 0;
+	bool moved;
+
+	do {
+		moved = false;
+		left = 0;
+		for (unsigned int i = 0; i < s->depth; i++) {
+			if (is_slot(s->cell[i], i))
+				continue;
+			if (is_source(s, i, i)) {
+				*blocked = i;
+				left++;
+				continue;
+			}
+			emit(l, (struct ir_insn){
+					.op = IR_MOVE, .slot = i, .a = s->cell[i]});
+			s->cell[i] = slot(i);
+			moved = true;
+		}
+	} while (moved);
+	return left;
+}
+
+/* Moves every cell to its place: what a label expects. */
+static void place(struct lowering *l, struct cells *s)
+{
+	unsigned int blocked = 0;
+
+	/* What is left goes in circles: one value steps aside for each. */
+	while (place_free_cells(l, s, &blocked) > 0) {
+		emit(l, (struct ir_insn){
+				.op = IR_MOVE, .slot = l->spare, .a = slot(blocked)});
+		for (unsigned int i = 0; i < s->depth; i++)
+			if (is_slot(s->cell[i], blocked))
+				s->cell[i] = slot(l->spare);
+	}
+}
+
+/* Where a jump leads in the end. */
+struct destination {
+	uint32_t label;
+	size_t at; /* the operation, if the label is no exit */
+	struct cells cells;
+};
+
+static uint32_t label_of(size_t index)
+{
+	return IR_LABELS + (uint32_t)index;
+}
+
+/* One operation behind a jump: false if it has to be left for run time. */
+static bool follow_one(const struct lowering *l, struct destination *d)
+{
+	const struct agent_insn *insn = &l->insns[d->at];
+	struct ir_operand top;
+
+	if (insn->code == AGENT_GOTO) {
+		d->at = insn->target;
+		return true;
+	}
+	if (insn->code != AGENT_IF_GOTO && insn->code != AGENT_END) {
+		d->at++;
+		return apply(&d->cells, insn);
+	}
+	top = d->cells.cell[d->cells.depth - 1];
+	if (top.kind != IR_CONST)
+		return false;
+	d->cells.depth--;
+	if (insn->code == AGENT_END)
+		d->label = top.value ? IR_TRUE : IR_FALSE;
+	else
+		d->at = top.value ? insn->target : d->at + 1;
+	return true;
+}
+
+/*
+ * Follows a jump as far as its way is known: gdb's && and || leave a 0 or 1 for
+ * a next jump to test. With @branch the jump is conditional: there is no place
+ * to move cells then.
+ */
+static struct destination follow(const struct lowering *l, size_t at, bool branch)
+{
+	struct destination best = {label_of(at), at, l->cells}, d = best;
+
+	for (unsigned int i = 0; i < FOLLOW_MAX && follow_one(l, &d); i++) {
+		if (d.label < IR_LABELS)
+			return d;
+		if (l->insns[d.at].leader && (!branch || in_place(&d.cells))) {
+			best = d;
+			best.label = label_of(d.at);
+		}
+	}
+	return best;
+}
+
+static void refer(struct lowering *l, const struct destination *d)
+{
+	if (d->label < IR_LABELS)
+		l->ir->used[d->label] = true;
+	else
+		l->references[d->at]++;
+}
+
+/* Control goes on at the operation @at, which is a leader. */
+static void go(struct lowering *l, size_t at)
+{
+	struct destination d = follow(l, at, false);
+
+	refer(l, &d);
+	if (d.label >= IR_LABELS)
+		place(l, &d.cells);
+	emit_jump(l, d.label);
+}
+
+static struct condition take_condition(struct lowering *l)
+{
+	if (l->has_pending) {
+		l->has_pending = false;
+		return l->pending;
+	}
+	return (struct condition){IR_NE, pop(&l->cells), constant(0)};
+}
+
+static void set_pending(struct lowering *l, struct condition condition)
+{
+	l->pending = condition;
+	l->has_pending = true;
+}
+
+/* Before a branch: the cells to their places, the operands out of their way. */
+static void place_with_condition(struct lowering *l, struct condition *condition)
+{
+	struct ir_operand *operands[] = {&condition->a, &condition->b};
+	unsigned int depth = l->cells.depth;
+
+	if (in_place(&l->cells))
+		return;
+	for (unsigned int i = 0; i < 2; i++)
+		if (operands[i]->kind == IR_SLOT)
+			push(&l->cells, *operands[i]);
+	place(l, &l->cells);
+	l->cells.depth = depth;
+	for (unsigned int i = 0; i < 2; i++)
+		if (operands[i]->kind == IR_SLOT)
+			*operands[i] = slot(depth++);
+}
+
+static void emit_branch(struct lowering *l, struct condition condition, uint32_t label)
+{
+	emit(l, (struct ir_insn){.op = IR_BRANCH,
+				 .compare = condition.compare,
+				 .a = condition.a,
+				 .b = condition.b,
+				 .label = label});
+}
+
+static void lower_if(struct lowering *l, const struct agent_insn *insn)
+{
+	struct condition condition = take_condition(l);
+	struct destination d;
+
+	/* A constant is never pending: it is a plain cell. */
+	if (condition.a.kind == IR_CONST && condition.b.kind == IR_CONST) {
+		if (condition.a.value != 0)
+			go(l, insn->target);
+		return;
+	}
+	place_with_condition(l, &condition);
+	d = follow(l, insn->target, true);
+	refer(l, &d);
+	emit_branch(l, condition, d.label);
+}
+
+static void lower_end(struct lowering *l)
+{
+	struct condition condition = take_condition(l);
+
+	if (condition.a.kind == IR_CONST && condition.b.kind == IR_CONST) {
+		emit_jump(l, condition.a.value != 0 ? IR_TRUE : IR_FALSE);
+		return;
+	}
+	l->ir->used[IR_TRUE] = true;
+	emit_branch(l, condition, IR_TRUE);
+	emit_jump(l, IR_FALSE);
+}
+
+static void lower_not(struct lowering *l)
+{
+	struct condition condition = take_condition(l);
+
+	condition.compare = ir_compare_negated(condition.compare);
+	set_pending(l, condition);
+}
+
+static void lower_arith(struct lowering *l, uint8_t code)
+{
+	struct ir_operand b = pop(&l->cells);
+	struct ir_operand a = pop(&l->cells);
+	bool divides = code >= AGENT_DIV_SIGNED && code <= AGENT_REM_UNSIGNED;
+
+	if (divides && b.kind == IR_CONST && b.value == 0) {
+		emit_maybe(l, "divides by zero");
+		return;
+	}
+	emit_result(l, (struct ir_insn){.op = IR_ARITH, .code = code, .a = a, .b = b});
+	if (divides && b.kind != IR_CONST)
+		l->ir->used[IR_MAYBE] = true;
+}
+
+static void lower_compare(struct lowering *l, uint8_t code)
+{
+	struct ir_operand b = pop(&l->cells);
+	struct ir_operand a = pop(&l->cells);
+	enum ir_compare compare = code == AGENT_EQUAL	      ? IR_EQ
+				  : code == AGENT_LESS_SIGNED ? IR_LT_SIGNED
+							      : IR_LT_UNSIGNED;
+
+	set_pending(l, (struct condition){compare, a, b});
+}
+
+static void lower_register(struct lowering *l, unsigned int number)
+{
+	if (l->target->has_register(l->target->data, number))
+		push(&l->cells, (struct ir_operand){IR_REGISTER, number});
+	else
+		emit_maybe(l, NULL);
+}
+
+/* What is left when neither control flow nor folding was the operation's work. */
+static void lower_value(struct lowering *l, const struct agent_insn *insn)
+{
+	const struct agent_opcode *opcode = agent_opcode(insn->code);
+	struct ir_insn result = {.code = insn->code, .b = constant(insn->operand)};
+
+	switch (opcode->class) {
+	case AGENT_CLASS_ARITH:
+		lower_arith(l, insn->code);
+		return;
+	case AGENT_CLASS_COMPARE:
+		lower_compare(l, insn->code);
+		return;
+	case AGENT_CLASS_REF:
+		result.op = IR_REF;
+		result.b = constant(opcode->size);
+		l->ir->used[IR_MAYBE] = true;
+		break;
+	case AGENT_CLASS_EXTEND:
+		result.op = IR_EXTEND;
+		break;
+	default:
+		if (insn->code == AGENT_REG) {
+			lower_register(l, (unsigned int)insn->operand);
+			return;
+		}
+		/* AGENT_BIT_NOT */
+		result.op = IR_ARITH;
+		result.code = AGENT_BIT_XOR;
+		result.b = constant(UINT64_MAX);
+	}
+	result.a = pop(&l->cells);
+	emit_result(l, result);
+}
+
+static void lower_insn(struct lowering *l, const struct agent_insn *insn)
+{
+	if (insn->code == AGENT_END) {
+		lower_end(l);
+		return;
+	}
+	if (insn->code == AGENT_IF_GOTO) {
+		lower_if(l, insn);
+		return;
+	}
+	if (!l->has_pending && apply(&l->cells, insn))
+		return;
+	if (insn->code == AGENT_LOG_NOT) {
+		lower_not(l);
+		return;
+	}
+	settle(l);
+	if (insn->code == AGENT_GOTO)
+		go(l, insn->target);
+	else if (!apply(&l->cells, insn))
+		lower_value(l, insn);
+}
+
+/* A place that jumps may lead to: from here on each cell is in its place. */
+static void start_block(struct lowering *l, size_t index)
+{
+	/* All jumps lead forward, so all jumps to it were seen. */
+	if (l->references[index] == 0 && l->live)
+		return;
+	if (l->live) {
+		settle(l);
+		go(l, index);
+	}
+	if (l->references[index] == 0)
+		return;
+	emit_label(l, label_of(index));
+	l->live = true;
+	l->has_pending = false;
+	l->cells.depth = 0;
+	for (int i = 0; i < l->insns[index].depth; i++)
+		push(&l->cells, slot((unsigned int)i));
+}
+
+static void lower_all(struct lowering *l, size_t count)
+{
+	for (size_t i = 0; i < count && l->error == 0; i++) {
+		if (l->insns[i].leader)
+			start_block(l, i);
+		if (l->live)
+			lower_insn(l, &l->insns[i]);
+	}
+	if (l->error == 0 && l->ir->used[IR_FALSE])
+		emit_label(l, IR_FALSE);
+}
+
+static struct error *ir_error(struct ir *ir, int error)
+{
+	ir_deinit(ir);
+	if (error == -E2BIG)
+		return error_create(0, "the condition needs more code than a jump can "
+				       "span");
+	return error_create(-error, "cannot compile a condition");
+}
+
+struct error *ir_create(const struct agent_expr *expr, const struct ir_target *target,
+			struct ir *ret)
+{
+	size_t count;
+	const struct agent_insn *insns = agent_expr_insns(expr, &count);
+	unsigned int depth = agent_expr_max_depth(expr);
+	_cleanup_free_ uint32_t *references = calloc(count, sizeof(*references));
+	struct lowering l = {.insns = insns,
+			     .target = target,
+			     .ir = ret,
+			     .references = references,
+			     .spare = depth,
+			     .live = true};
+
+	*ret = (struct ir){.labels = label_of(count)};
+	if (!references)
+		return ir_error(ret, -ENOMEM);
+	if (agent_expr_jumps_back(expr))
+		emit_maybe(&l, "may loop");
+	else if (depth + 1 > target->slots)
+		emit_maybe(&l, "needs a deeper stack");
+	else
+		lower_all(&l, count);
+	return l.error < 0 ? ir_error(ret, l.error) : NULL;
+}
+
+void ir_deinit(struct ir *ir)
+{
+	free(ir->insns);
+	*ir = (struct ir){0};
+}

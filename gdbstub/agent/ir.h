@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The front half of compilation: an agent expression as straight code over
+ * numbered slots, with constants folded, comparisons fused with the jumps that
+ * use them, chains of jumps followed to their end, and nothing in it that
+ * cannot be reached. What emits machine code (or BPF) starts from here.
+ *
+ * The code leaves by jumps to the labels IR_FALSE, IR_TRUE and IR_MAYBE, or by
+ * reaching its end, where IR_FALSE is defined if anything uses it. All jumps
+ * lead forward.
+ */
+#ifndef TRUEHIT_AGENT_IR_H
+#define TRUEHIT_AGENT_IR_H
+
+#include "agent/expr.h"
+
+enum ir_compare {
+	IR_EQ,
+	IR_NE,
+	IR_LT_SIGNED,
+	IR_LE_SIGNED,
+	IR_GT_SIGNED,
+	IR_GE_SIGNED,
+	IR_LT_UNSIGNED,
+	IR_LE_UNSIGNED,
+	IR_GT_UNSIGNED,
+	IR_GE_UNSIGNED,
+};
+
+/** The comparison that holds when @compare does not. */
+enum ir_compare ir_compare_negated(enum ir_compare compare);
+/** The same comparison with its operands exchanged. */
+enum ir_compare ir_compare_swapped(enum ir_compare compare);
+
+struct ir_operand {
+	enum ir_operand_kind { IR_SLOT, IR_CONST, IR_REGISTER } kind;
+	uint64_t value; /* the slot, the constant, or the register's number */
+};
+
+/** Labels below IR_LABELS are exits; the others are places in the code. */
+enum { IR_FALSE, IR_TRUE, IR_MAYBE, IR_LABELS };
+
+enum ir_op {
+	IR_LABEL,  /* label: */
+	IR_JUMP,   /* goto label */
+	IR_BRANCH, /* if (a compare b) goto label */
+	IR_SET,	   /* slot = a compare b */
+	IR_MOVE,   /* slot = a */
+	IR_ARITH,  /* slot = a code b; a division by zero goes to IR_MAYBE */
+	IR_EXTEND, /* slot = the low b (a constant, 0..63) bits of a, by code */
+	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
+};
+
+struct ir_insn {
+	enum ir_op op;
+	enum ir_compare compare;
+	uint8_t code; /* enum agent_code */
+	unsigned int slot;
+	uint32_t label;
+	struct ir_operand a, b; /* may name the slot that is written */
+};
+
+struct ir {
+	struct ir_insn *insns;
+	size_t count, capacity;
+	uint32_t labels;      /* all labels are below this number */
+	bool used[IR_LABELS]; /* can this exit be taken? */
+};
+
+/** What the code is made for. */
+struct ir_target {
+	unsigned int slots; /* how many it has */
+	/** Can the code read it? If not, reading it is a jump to IR_MAYBE. */
+	bool (*has_register)(void *data, unsigned int number);
+	/** Told why a path always ends at IR_MAYBE: a text for people. */
+	void (*undecided)(void *data, const char *reason);
+	void *data;
+};
+
+/**
+ * Makes the code. An expression that cannot be compiled (it may loop, it needs
+ * more slots) is a jump to IR_MAYBE. Errors: too long, or out of memory.
+ */
+struct error *ir_create(const struct agent_expr *expr, const struct ir_target *target,
+			struct ir *ret);
+void ir_deinit(struct ir *ir);
+
+#endif

@@ -1,0 +1,1356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compiled conditions, loaded and run by the kernel at a real breakpoint of a
+ * child process, held against the interpreter.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "agent/expr.h"
+#include "agent/insn.h"
+#include "bpf/compile.h"
+#include "bpf/hits.h"
+
+enum {
+	NARGS = 6,
+	LOCATION = 5,
+	MEMORY_SIZE = 128,
+	RECORDS_SIZE = 4096,
+	/* Rows of the register table below, behind the arguments. */
+	ROW_32 = NARGS,
+	ROW_16,
+	ROW_8,
+	ROW_PC,
+	ROW_MISSING,
+	NROWS
+};
+
+/* What child and test share. */
+struct exchange {
+	uint64_t args[NARGS];
+	uint64_t traps; /* SIGTRAPs that the child got */
+	uint64_t calls; /* returns from hit() */
+};
+
+static unsigned char memory[MEMORY_SIZE];
+static struct reg_def rows[NROWS];
+static struct arch_ops test_arch;
+static struct exchange *exchange;
+static struct bpf_shared *shared;
+static int shared_fd, ring_fd, to_child[2], from_child[2], blocked_offset;
+static struct ring_buffer *ring;
+static struct bpf_hit_record last_record;
+static unsigned int nrecords;
+static pid_t child;
+static bool child_blocks_sigtrap;
+
+void hit(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);
+
+/* The breakpoint is here: the arguments are in known registers. */
+__attribute__((noinline)) void hit(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+				   uint64_t e, uint64_t f)
+{
+	__asm__ volatile("" : : "r"(a), "r"(b), "r"(c), "r"(d), "r"(e), "r"(f));
+}
+
+/*
+ * A table of the test's own: the argument registers, narrow views of them, the
+ * PC, and one that the context lacks. Offsets come from the processor's table.
+ */
+static const struct reg_def *test_registers(unsigned int *count)
+{
+	*count = NROWS;
+	return rows;
+}
+
+static const struct reg_def *native_argument(unsigned int i)
+{
+	static const char *const names[][NARGS] = {
+		{"rdi", "rsi", "rdx", "rcx", "r8", "r9"},
+		{"x0", "x1", "x2", "x3", "x4", "x5"},
+	};
+	const struct reg_def *row = reg_by_name(arch_native(), names[0][i]);
+
+	return row ? row : reg_by_name(arch_native(), names[1][i]);
+}
+
+static void make_arch(void)
+{
+	static const char *const names[] = {"a0", "a1",	  "a2",	  "a3",	 "a4",	"a5",
+					    "w0", "half", "byte", "pc_", "xmm0"};
+	_cleanup_error_ struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	for (unsigned int i = 0; i < NARGS; i++)
+		rows[i] = *native_argument(i);
+	rows[ROW_32] = rows[0];
+	rows[ROW_32].bits = 32;
+	rows[ROW_16] = rows[1];
+	rows[ROW_16].bits = 16;
+	rows[ROW_8] = rows[2];
+	rows[ROW_8].bits = 8;
+	rows[ROW_PC] = *reg_by_number(arch_native(), arch_native()->pc_reg);
+	rows[ROW_MISSING].bits = 64;
+	rows[ROW_MISSING].bpf_offset = REG_NOT_IN_BPF_CONTEXT;
+	for (unsigned int i = 0; i < NROWS; i++)
+		rows[i].name = names[i];
+	test_arch.name = "test";
+	test_arch.registers = test_registers;
+	test_arch.pc_reg = ROW_PC;
+}
+
+/* The kernel side */
+
+static int on_record(void *data, void *record, size_t size)
+{
+	(void)data;
+	cr_assert_eq(size, sizeof(last_record));
+	memcpy(&last_record, record, size);
+	nrecords++;
+	return 0;
+}
+
+/* task_struct.blocked in the kernel's BTF */
+static int find_blocked(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int32_t id =
+		btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *type =
+		id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	int offset = -1;
+
+	for (unsigned int i = 0; type && i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off),
+			   "blocked") == 0)
+			offset = (int)(btf_member_bit_offset(type, i) / 8);
+	btf__free(btf);
+	return offset;
+}
+
+static void make_maps(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	shared_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "shared", 4, sizeof(*shared), 1,
+				   &opts);
+	if (shared_fd == -EPERM)
+		cr_skip_test("the kernel does not let this user load BPF programs");
+	cr_assert_geq(shared_fd, 0, "map: %s", strerror(-shared_fd));
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      shared_fd, 0);
+	cr_assert_neq(shared, MAP_FAILED);
+	ring_fd =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, RECORDS_SIZE, NULL);
+	cr_assert_geq(ring_fd, 0);
+	ring = ring_buffer__new(ring_fd, on_record, NULL, NULL);
+	cr_assert_not_null(ring);
+}
+
+static void on_trap(int signal)
+{
+	(void)signal;
+	exchange->traps++;
+}
+
+static _Noreturn void be_child(void)
+{
+	sigset_t set;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	if (child_blocks_sigtrap)
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	else
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	signal(SIGTRAP, on_trap);
+	memory[0] = memory[0]; /* a page of its own, present */
+	while (read(to_child[0], &byte, 1) == 1) {
+		const uint64_t *a = exchange->args;
+
+		hit(a[0], a[1], a[2], a[3], a[4], a[5]);
+		exchange->calls++;
+		if (write(from_child[1], &byte, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void setup(void)
+{
+	make_arch();
+	make_maps();
+	blocked_offset = find_blocked();
+	for (unsigned int i = 0; i < MEMORY_SIZE; i++)
+		memory[i] = (unsigned char)(i * 37 + 129);
+	exchange = mmap(NULL, sizeof(*exchange), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(exchange, MAP_FAILED);
+	cr_assert_eq(pipe(to_child), 0);
+	cr_assert_eq(pipe(from_child), 0);
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		be_child();
+}
+
+static void setup_blocked(void)
+{
+	child_blocks_sigtrap = true;
+	setup();
+}
+
+static void teardown(void)
+{
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	ring_buffer__free(ring);
+}
+
+TestSuite(compile, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(compile_blocked, .init = setup_blocked, .fini = teardown, .timeout = 60);
+
+/* Programs */
+
+static struct bpf_compile_options default_options(void)
+{
+	return (struct bpf_compile_options){
+		.arch = &test_arch,
+		.location = LOCATION,
+		.shared_fd = shared_fd,
+		.ring_fd = ring_fd,
+		.task_blocked_offset = blocked_offset,
+		.signed_division = false,
+	};
+}
+
+static int load(const struct bpf_code *code)
+{
+	static char log[1 << 16];
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .log_buf = log, .log_size = sizeof(log),
+		    .log_level = 0);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "Dual BSD/GPL",
+			       code->insns, code->count, &opts);
+
+	if (fd >= 0)
+		return fd;
+	opts.log_level = 1;
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "Dual BSD/GPL",
+			   code->insns, code->count, &opts);
+	cr_assert_geq(fd, 0, "load: %s\n%s", strerror(-fd), log);
+	return fd;
+}
+
+/* An event at hit() in the child that runs the program; closed by the caller. */
+static int attach(int program, bool sigtrap)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.bp_type = HW_BREAKPOINT_X,
+		.bp_addr = (uintptr_t)hit,
+		.bp_len = sizeof(long),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+		.sigtrap = sigtrap,
+		.remove_on_exec = sigtrap,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, child, -1, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	cr_assert_geq(fd, 0, "perf_event_open: %s", strerror(errno));
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_BPF, program), 0);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	return fd;
+}
+
+static int start(struct agent_expr *const *exprs, size_t count,
+		 const struct bpf_compile_options *options, bool sigtrap)
+{
+	struct bpf_code code;
+	struct error *error = bpf_compile(exprs, count, options, &code);
+	int program, event;
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	program = load(&code);
+	event = attach(program, sigtrap);
+	close(program);
+	bpf_code_deinit(&code);
+	return event;
+}
+
+static void call_hit(void)
+{
+	cr_assert_eq(write(to_child[1], "", 1), 1);
+}
+
+static void await_return(void)
+{
+	char byte;
+
+	cr_assert_eq(read(from_child[0], &byte, 1), 1);
+}
+
+/* What the counters and the ring tell of the one hit since the last call. */
+static enum bpf_verdict take_verdict(void)
+{
+	struct bpf_location_counts *counts = &shared->locations[LOCATION];
+	enum bpf_verdict verdict = BPF_FALSE;
+
+	cr_assert_eq(counts->hits, 1);
+	cr_assert_eq(counts->lost, 0);
+	cr_assert_leq(counts->trues + counts->maybes, 1);
+	if (counts->trues)
+		verdict = BPF_TRUE;
+	else if (counts->maybes)
+		verdict = BPF_MAYBE;
+	memset(counts, 0, sizeof(*counts));
+	nrecords = 0;
+	ring_buffer__consume(ring);
+	cr_assert_eq(nrecords, verdict != BPF_FALSE);
+	if (verdict == BPF_FALSE)
+		return verdict;
+	cr_assert_eq(last_record.verdict, verdict);
+	cr_assert_eq(last_record.location, LOCATION);
+	cr_assert_eq(last_record.tid, (uint32_t)child);
+	cr_assert_eq(last_record.pc, (uintptr_t)hit);
+	return verdict;
+}
+
+static enum bpf_verdict run(void)
+{
+	call_hit();
+	await_return();
+	return take_verdict();
+}
+
+/* The same by the interpreter: what it cannot evaluate is a maybe. */
+
+static int read_memory(void *data, uint64_t addr, void *value, size_t len)
+{
+	uint64_t offset = addr - (uintptr_t)memory;
+
+	(void)data;
+	if (offset > MEMORY_SIZE - len)
+		return -EFAULT;
+	memcpy(value, memory + offset, len);
+	return 0;
+}
+
+static int read_register(void *data, unsigned int number, uint64_t *value)
+{
+	(void)data;
+	if (number < NARGS)
+		*value = exchange->args[number];
+	else if (number == ROW_32)
+		*value = (uint32_t)exchange->args[0];
+	else if (number == ROW_16)
+		*value = (uint16_t)exchange->args[1];
+	else if (number == ROW_8)
+		*value = (uint8_t)exchange->args[2];
+	else if (number == ROW_PC)
+		*value = (uintptr_t)hit;
+	else
+		return -ENODATA;
+	return 0;
+}
+
+static const struct agent_context context = {read_memory, read_register, NULL};
+
+static enum bpf_verdict interpret(const struct agent_expr *expr, uint64_t *value)
+{
+	_cleanup_error_ struct error *error =
+		agent_expr_evaluate(expr, &context, value);
+
+	if (error)
+		return BPF_MAYBE;
+	return *value ? BPF_TRUE : BPF_FALSE;
+}
+
+/* An assembler */
+
+struct text {
+	uint8_t bytes[8192];
+	size_t len;
+};
+
+static void byte(struct text *t, uint8_t value)
+{
+	cr_assert_lt(t->len, sizeof(t->bytes));
+	t->bytes[t->len++] = value;
+}
+
+static void op8(struct text *t, uint8_t code, uint8_t operand)
+{
+	byte(t, code);
+	byte(t, operand);
+}
+
+static void op16(struct text *t, uint8_t code, uint16_t operand)
+{
+	byte(t, code);
+	byte(t, (uint8_t)(operand >> 8));
+	byte(t, (uint8_t)operand);
+}
+
+static void const64(struct text *t, uint64_t value)
+{
+	byte(t, AGENT_CONST64);
+	for (int shift = 56; shift >= 0; shift -= 8)
+		byte(t, (uint8_t)(value >> shift));
+}
+
+/* Returns the place of the jump, for land(). */
+static size_t jump(struct text *t, uint8_t code)
+{
+	op16(t, code, 0);
+	return t->len - 2;
+}
+
+static void land(struct text *t, size_t place)
+{
+	t->bytes[place] = (uint8_t)(t->len >> 8);
+	t->bytes[place + 1] = (uint8_t)t->len;
+}
+
+static struct agent_expr *assemble(const struct text *t)
+{
+	struct agent_expr *expr = NULL;
+	struct error *error = agent_expr_create(t->bytes, t->len, &expr);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return expr;
+}
+
+static void describe(const struct agent_expr *expr, struct buffer *out)
+{
+	agent_expr_disassemble(expr, &test_arch, out);
+	for (unsigned int i = 0; i < NARGS; i++)
+		buffer_printf(out, "$a%u = 0x%" PRIx64 "\n", i, exchange->args[i]);
+}
+
+static void expect_as_interpreted(const struct agent_expr *expr)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+	uint64_t value = 0;
+	enum bpf_verdict expected = interpret(expr, &value);
+	enum bpf_verdict got = run();
+
+	if (got != expected)
+		describe(expr, &text);
+	cr_assert_eq(got, expected, "kernel: %d, interpreter: %d\n%s", got, expected,
+		     buffer_string(&text));
+}
+
+/* Each operation */
+
+static const uint64_t values[] = {
+	0,
+	1,
+	2,
+	5,
+	63,
+	64,
+	0x7fffffff,
+	0x80000000,
+	0xffffffff,
+	0x100000000,
+	0x7fffffffffffffff,
+	0x8000000000000000,
+	0x8000000000000001,
+	(uint64_t)-7,
+	(uint64_t)-2,
+	UINT64_MAX,
+};
+enum { NVALUES = sizeof(values) / sizeof(values[0]) };
+
+/* Where operands come from: a register, a slot, a slot on BPF's stack. */
+enum source { FROM_REGISTER, FROM_SLOT, FROM_DEEP_SLOT, NSOURCES };
+
+static void push_argument(struct text *t, uint16_t number, enum source source)
+{
+	op16(t, AGENT_REG, number);
+	if (source == FROM_REGISTER)
+		return;
+	byte(t, AGENT_BIT_NOT);
+	byte(t, AGENT_BIT_NOT);
+}
+
+static void push_ballast(struct text *t, enum source source)
+{
+	for (int i = 0; source == FROM_DEEP_SLOT && i < 5; i++)
+		push_argument(t, 3, FROM_SLOT);
+}
+
+/* Runs a program for every pair of values, once with the right result expected
+ * in $a2 and once with a wrong one. */
+static void try_pairs(const struct text *operation, unsigned int noperands)
+{
+	struct text t = *operation, bare = *operation;
+	struct agent_expr *expr, *value_expr;
+	struct bpf_compile_options options = default_options();
+
+	byte(&bare, AGENT_END);
+	value_expr = assemble(&bare);
+	op16(&t, AGENT_REG, 2);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	expr = assemble(&t);
+	for (int native = 0; native < 2; native++) {
+		int event;
+
+		options.signed_division = native;
+		event = start(&expr, 1, &options, false);
+		for (unsigned int i = 0; i < NVALUES; i++) {
+			for (unsigned int j = 0; j < (noperands > 1 ? NVALUES : 1U);
+			     j++) {
+				uint64_t value = 0;
+
+				exchange->args[0] = values[i];
+				exchange->args[1] = values[j];
+				interpret(value_expr, &value);
+				exchange->args[2] = value;
+				expect_as_interpreted(expr);
+				exchange->args[2] = value ^ 1ULL << (i + j) % 64;
+				expect_as_interpreted(expr);
+			}
+		}
+		close(event);
+	}
+	agent_expr_unref(expr);
+	agent_expr_unref(value_expr);
+}
+
+static void try_binary(uint8_t code, enum source source)
+{
+	struct text t = {.len = 0};
+
+	push_ballast(&t, source);
+	push_argument(&t, 0, source);
+	push_argument(&t, 1, source);
+	byte(&t, code);
+	try_pairs(&t, 2);
+}
+
+static void try_all_binaries(enum source source)
+{
+	for (unsigned int code = 0; code < 256; code++) {
+		const struct agent_opcode *opcode = agent_opcode((uint8_t)code);
+
+		if (opcode && (opcode->class == AGENT_CLASS_ARITH ||
+			       opcode->class == AGENT_CLASS_COMPARE))
+			try_binary((uint8_t)code, source);
+	}
+}
+
+Test(compile, binary_operations_on_registers)
+{
+	try_all_binaries(FROM_REGISTER);
+}
+
+Test(compile, binary_operations_on_slots)
+{
+	try_all_binaries(FROM_SLOT);
+}
+
+Test(compile, binary_operations_on_the_stack)
+{
+	try_all_binaries(FROM_DEEP_SLOT);
+}
+
+/* One operand a constant: immediates, and what does not fit into one. */
+static void try_constant(uint8_t code, uint64_t value, bool left)
+{
+	struct text t = {.len = 0};
+
+	if (left)
+		const64(&t, value);
+	op16(&t, AGENT_REG, 0);
+	if (!left)
+		const64(&t, value);
+	byte(&t, code);
+	try_pairs(&t, 1);
+}
+
+Test(compile, binary_operations_on_constants)
+{
+	static const uint64_t constants[] = {
+		0, 3, 64, 0x80000000, UINT64_MAX, 0x8000000000000000};
+
+	for (unsigned int code = 0; code < 256; code++) {
+		const struct agent_opcode *opcode = agent_opcode((uint8_t)code);
+
+		if (!opcode || (opcode->class != AGENT_CLASS_ARITH &&
+				opcode->class != AGENT_CLASS_COMPARE))
+			continue;
+		for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+			try_constant((uint8_t)code, constants[i], false);
+			try_constant((uint8_t)code, constants[i], true);
+		}
+	}
+}
+
+Test(compile, unary_operations)
+{
+	for (enum source source = FROM_REGISTER; source < NSOURCES; source++) {
+		static const uint8_t codes[] = {AGENT_LOG_NOT, AGENT_BIT_NOT};
+
+		for (int i = 0; i < 2; i++) {
+			struct text t = {.len = 0};
+
+			push_ballast(&t, source);
+			push_argument(&t, 0, source);
+			byte(&t, codes[i]);
+			try_pairs(&t, 1);
+		}
+	}
+}
+
+Test(compile, extensions)
+{
+	static const uint8_t widths[] = {1, 7, 8, 16, 31, 32, 33, 63, 64, 255};
+
+	for (enum source source = FROM_REGISTER; source < NSOURCES; source++) {
+		for (size_t i = 0; i < sizeof(widths); i++) {
+			struct text s = {.len = 0}, z;
+
+			push_ballast(&s, source);
+			push_argument(&s, 0, source);
+			z = s;
+			op8(&s, AGENT_EXT, widths[i]);
+			op8(&z, AGENT_ZERO_EXT, widths[i]);
+			try_pairs(&s, 1);
+			try_pairs(&z, 1);
+		}
+	}
+}
+
+Test(compile, narrow_registers_are_zero_extended)
+{
+	for (uint16_t row = ROW_32; row <= ROW_PC; row++) {
+		struct text t = {.len = 0};
+
+		op16(&t, AGENT_REG, row);
+		try_pairs(&t, 2);
+	}
+}
+
+Test(compile, shuffles)
+{
+	static const uint8_t codes[][3] = {
+		{AGENT_SWAP, 0, 0},
+		{AGENT_ROT, 0, 0},
+		{AGENT_ROT, AGENT_ROT, 0},
+		{AGENT_DUP, AGENT_ROT, 0},
+		{AGENT_POP, AGENT_SWAP, 0},
+		{AGENT_PICK, 0, AGENT_SUB},
+		{AGENT_PICK, 1, AGENT_SUB},
+		{AGENT_PICK, 2, AGENT_SUB},
+		{AGENT_SWAP, AGENT_ROT, AGENT_DUP},
+	};
+
+	for (enum source source = FROM_REGISTER; source < NSOURCES; source++) {
+		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+			struct text t = {.len = 0};
+
+			push_ballast(&t, source);
+			push_argument(&t, 1, source);
+			const64(&t, 1000);
+			push_argument(&t, 0, source);
+			for (int j = 0; j < 3; j++)
+				if (codes[i][j] || codes[i][0] == AGENT_PICK)
+					byte(&t, codes[i][j]);
+			byte(&t, AGENT_SUB);
+			try_pairs(&t, 2);
+		}
+	}
+}
+
+/* Cells in a circle have to be in their places where paths join. */
+Test(compile, shuffled_cells_at_a_join)
+{
+	struct text t = {.len = 0};
+	size_t over;
+
+	for (uint16_t i = 0; i < 4; i++)
+		push_argument(&t, i % 2, FROM_SLOT);
+	push_argument(&t, 0, FROM_SLOT);
+	over = jump(&t, AGENT_IF_GOTO);
+	byte(&t, AGENT_ROT);
+	byte(&t, AGENT_SWAP);
+	op8(&t, AGENT_PICK, 3);
+	byte(&t, AGENT_ROT);
+	byte(&t, AGENT_ADD);
+	byte(&t, AGENT_ROT);
+	land(&t, over);
+	byte(&t, AGENT_SUB);
+	byte(&t, AGENT_SWAP);
+	byte(&t, AGENT_SUB);
+	byte(&t, AGENT_MUL);
+	try_pairs(&t, 2);
+}
+
+/* Memory */
+
+static void push_address(struct text *t, const void *base)
+{
+	const64(t, (uintptr_t)base);
+	op16(t, AGENT_REG, 0);
+	byte(t, AGENT_ADD);
+}
+
+static struct agent_expr *make_ref(uint8_t code, enum source source)
+{
+	struct text t = {.len = 0};
+
+	push_ballast(&t, source);
+	push_address(&t, memory);
+	byte(&t, code);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	return assemble(&t);
+}
+
+Test(compile, references)
+{
+	struct bpf_compile_options options = default_options();
+
+	for (uint8_t code = AGENT_REF8; code <= AGENT_REF64; code++) {
+		struct agent_expr *expr =
+			make_ref(code, code % 2 ? FROM_REGISTER : FROM_DEEP_SLOT);
+		int event = start(&expr, 1, &options, false);
+
+		for (uint64_t offset = 0; offset < 20; offset++) {
+			uint64_t value = 0;
+
+			memcpy(&value, memory + offset, agent_opcode(code)->size);
+			exchange->args[0] = offset;
+			exchange->args[1] = value;
+			cr_assert_eq(run(), BPF_TRUE);
+			exchange->args[1] = value ^ 0x80;
+			cr_assert_eq(run(), BPF_FALSE);
+		}
+		/* An address that nothing is at, one of the kernel's. */
+		exchange->args[0] = 16 - (uintptr_t)memory;
+		cr_assert_eq(run(), BPF_MAYBE);
+		exchange->args[0] = UINT64_MAX - (uintptr_t)memory;
+		cr_assert_eq(run(), BPF_MAYBE);
+		close(event);
+		agent_expr_unref(expr);
+	}
+}
+
+Test(compile, planted_bytes_are_a_maybe)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = make_ref(AGENT_REF32, FROM_REGISTER);
+	int event = start(&expr, 1, &options, false);
+
+	exchange->args[1] = 1; /* not the value anywhere */
+	shared->shadow_start = (uintptr_t)memory + 10;
+	shared->shadow_end = (uintptr_t)memory + 12;
+	for (uint64_t offset = 0; offset < 20; offset++) {
+		exchange->args[0] = offset;
+		cr_expect_eq(run(),
+			     offset + 4 > 10 && offset < 12 ? BPF_MAYBE : BPF_FALSE);
+	}
+	shared->shadow_start = shared->shadow_end = 0;
+	exchange->args[0] = 10;
+	cr_expect_eq(run(), BPF_FALSE);
+	close(event);
+	agent_expr_unref(expr);
+}
+
+/* Control flow */
+
+/* ($a0 < $a1 && $a0 != 5) || (x ? $a1 : $a0) == 2, as gdb writes it */
+Test(compile, gdb_shapes)
+{
+	struct text t = {.len = 0};
+	size_t if1, if2, go1, go2, end, or1, or2;
+
+	op16(&t, AGENT_REG, 0);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_LESS_SIGNED);
+	if1 = jump(&t, AGENT_IF_GOTO);
+	go1 = jump(&t, AGENT_GOTO);
+	land(&t, if1);
+	op16(&t, AGENT_REG, 0);
+	op8(&t, AGENT_CONST8, 5);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_LOG_NOT);
+	if2 = jump(&t, AGENT_IF_GOTO);
+	go2 = jump(&t, AGENT_GOTO);
+	land(&t, if2);
+	op8(&t, AGENT_CONST8, 1);
+	end = jump(&t, AGENT_GOTO);
+	land(&t, go1);
+	land(&t, go2);
+	op8(&t, AGENT_CONST8, 0);
+	land(&t, end);
+	or1 = jump(&t, AGENT_IF_GOTO);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_LOG_NOT);
+	if1 = jump(&t, AGENT_IF_GOTO);
+	op16(&t, AGENT_REG, 1);
+	end = jump(&t, AGENT_GOTO);
+	land(&t, if1);
+	op16(&t, AGENT_REG, 0);
+	land(&t, end);
+	op8(&t, AGENT_CONST8, 2);
+	byte(&t, AGENT_EQUAL);
+	or2 = jump(&t, AGENT_IF_GOTO);
+	op8(&t, AGENT_CONST8, 0);
+	end = jump(&t, AGENT_GOTO);
+	land(&t, or1);
+	land(&t, or2);
+	op8(&t, AGENT_CONST8, 1);
+	land(&t, end);
+	try_pairs(&t, 2);
+}
+
+static struct agent_expr *reg_equals(uint16_t reg, uint8_t value)
+{
+	struct text t = {.len = 0};
+
+	op16(&t, AGENT_REG, reg);
+	op8(&t, AGENT_CONST8, value);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	return assemble(&t);
+}
+
+static struct agent_expr *constant_expr(uint8_t value)
+{
+	struct text t = {.len = 0};
+
+	op8(&t, AGENT_CONST8, value);
+	byte(&t, AGENT_END);
+	return assemble(&t);
+}
+
+static void set_args(uint64_t a, uint64_t b)
+{
+	exchange->args[0] = a;
+	exchange->args[1] = b;
+}
+
+Test(compile, the_first_condition_that_is_not_false_decides)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *list[] = {reg_equals(0, 1), reg_equals(ROW_MISSING, 1),
+				     reg_equals(1, 1)};
+	struct agent_expr *plain[] = {list[0], list[2]};
+	int event = start(list, 3, &options, false);
+
+	set_args(1, 0);
+	cr_expect_eq(run(), BPF_TRUE);
+	set_args(0, 1);
+	cr_expect_eq(run(), BPF_MAYBE);
+	close(event);
+	event = start(plain, 2, &options, false);
+	set_args(0, 1);
+	cr_expect_eq(run(), BPF_TRUE);
+	set_args(1, 0);
+	cr_expect_eq(run(), BPF_TRUE);
+	set_args(0, 0);
+	cr_expect_eq(run(), BPF_FALSE);
+	close(event);
+	for (int i = 0; i < 3; i++)
+		agent_expr_unref(list[i]);
+}
+
+Test(compile, constant_conditions)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *no = constant_expr(0), *yes = constant_expr(7);
+	struct agent_expr *lists[][3] = {{no, no, no}, {no, yes, no}, {yes, no, no}};
+
+	for (int i = 0; i < 3; i++) {
+		int event = start(lists[i], 3, &options, false);
+
+		cr_expect_eq(run(), i == 0 ? BPF_FALSE : BPF_TRUE);
+		close(event);
+	}
+	agent_expr_unref(no);
+	agent_expr_unref(yes);
+}
+
+Test(compile, an_empty_list_is_true)
+{
+	struct bpf_compile_options options = default_options();
+	int event = start(NULL, 0, &options, false);
+
+	cr_expect_eq(run(), BPF_TRUE);
+	close(event);
+}
+
+/* Compiles, expects the note, runs, expects a maybe. */
+static void expect_undecided(const struct text *t, const char *note)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = assemble(t);
+	struct bpf_code code;
+	struct error *error = bpf_compile(&expr, 1, &options, &code);
+	int event;
+
+	cr_assert_null(error);
+	cr_assert_not_null(code.undecided);
+	cr_expect_str_eq(code.undecided, note);
+	bpf_code_deinit(&code);
+	event = start(&expr, 1, &options, false);
+	cr_expect_eq(run(), BPF_MAYBE);
+	close(event);
+	agent_expr_unref(expr);
+}
+
+Test(compile, what_cannot_be_decided_is_a_maybe)
+{
+	struct text missing = {.len = 0}, loop = {.len = 0}, deep = {.len = 0};
+	struct text zero = {.len = 0};
+
+	op16(&missing, AGENT_REG, ROW_MISSING);
+	op16(&missing, AGENT_REG, ROW_MISSING);
+	byte(&missing, AGENT_ADD);
+	byte(&missing, AGENT_END);
+	expect_undecided(&missing, "reads $xmm0");
+
+	missing.bytes[2] = 99;
+	expect_undecided(&missing, "reads register 99");
+
+	op16(&loop, AGENT_REG, 0);
+	op16(&loop, AGENT_IF_GOTO, 0);
+	op8(&loop, AGENT_CONST8, 1);
+	byte(&loop, AGENT_END);
+	expect_undecided(&loop, "may loop");
+
+	for (int i = 0; i < 80; i++)
+		op16(&deep, AGENT_REG, 0);
+	byte(&deep, AGENT_END);
+	expect_undecided(&deep, "needs a deeper stack");
+
+	op16(&zero, AGENT_REG, 0);
+	op8(&zero, AGENT_CONST8, 0);
+	byte(&zero, AGENT_DIV_SIGNED);
+	byte(&zero, AGENT_END);
+	expect_undecided(&zero, "divides by zero");
+}
+
+Test(compile, a_missing_register_matters_on_its_path_only)
+{
+	struct bpf_compile_options options = default_options();
+	struct text t = {.len = 0};
+	struct agent_expr *expr;
+	size_t over;
+	int event;
+
+	op8(&t, AGENT_CONST8, 0);
+	op16(&t, AGENT_REG, 0);
+	over = jump(&t, AGENT_IF_GOTO);
+	byte(&t, AGENT_POP);
+	op16(&t, AGENT_REG, ROW_MISSING);
+	land(&t, over);
+	byte(&t, AGENT_END);
+	expr = assemble(&t);
+	event = start(&expr, 1, &options, false);
+	set_args(1, 0);
+	cr_expect_eq(run(), BPF_FALSE);
+	set_args(0, 0);
+	cr_expect_eq(run(), BPF_MAYBE);
+	close(event);
+	agent_expr_unref(expr);
+}
+
+Test(compile, the_deepest_stack_that_fits)
+{
+	struct bpf_compile_options options = default_options();
+	struct text t = {.len = 0};
+	struct agent_expr *expr;
+	int event;
+
+	for (uint16_t i = 0; i < 62; i++)
+		push_argument(&t, i % NARGS, FROM_SLOT);
+	for (int i = 0; i < 61; i++)
+		byte(&t, i % 3 ? AGENT_SUB : AGENT_ROT);
+	byte(&t, AGENT_END);
+	expr = assemble(&t);
+	event = start(&expr, 1, &options, false);
+	for (unsigned int i = 0; i < NVALUES; i++) {
+		set_args(values[i], values[NVALUES - 1 - i]);
+		expect_as_interpreted(expr);
+	}
+	close(event);
+	agent_expr_unref(expr);
+}
+
+/* Long code is an error, not a wrong jump. */
+Test(compile, too_much_code)
+{
+	struct bpf_compile_options options = default_options();
+	size_t len = 60000;
+	uint8_t *bytes = malloc(len);
+	struct agent_expr *expr = NULL;
+	struct bpf_code code;
+	_cleanup_error_ struct error *error = NULL;
+
+	cr_assert_not_null(bytes);
+	memset(bytes, AGENT_BIT_NOT, len);
+	bytes[0] = AGENT_REG;
+	bytes[1] = bytes[2] = 0;
+	bytes[3] = AGENT_REF8;
+	bytes[len - 1] = AGENT_END;
+	cr_assert_null(agent_expr_create(bytes, len, &expr));
+	error = bpf_compile(&expr, 1, &options, &code);
+	cr_assert_not_null(error);
+	cr_expect_str_eq(error_text(error),
+			 "the condition needs more code than a jump can span");
+	agent_expr_unref(expr);
+	free(bytes);
+}
+
+Test(compile, a_location_that_does_not_exist)
+{
+	struct bpf_compile_options options = default_options();
+	struct bpf_code code;
+	_cleanup_error_ struct error *error = NULL;
+
+	options.location = BPF_LOCATIONS_MAX;
+	error = bpf_compile(NULL, 0, &options, &code);
+	cr_expect_not_null(error);
+}
+
+/* The exits */
+
+Test(compile, false_path_is_short)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = reg_equals(0, 1);
+	struct bpf_code code;
+
+	/* ctx, counter address (2), 1, add, load, compare, 0, exit */
+	cr_assert_null(bpf_compile(&expr, 1, &options, &code));
+	cr_assert_geq(code.count, 9);
+	cr_expect_eq(code.insns[8].code, BPF_JMP | BPF_EXIT);
+	bpf_code_deinit(&code);
+	agent_expr_unref(expr);
+}
+
+Test(compile, a_true_hit_raises_sigtrap)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = reg_equals(0, 1);
+	int event;
+
+	if (blocked_offset < 0)
+		cr_skip_test("the kernel has no BTF that tells of task_struct.blocked");
+	event = start(&expr, 1, &options, true);
+	set_args(1, 0);
+	cr_expect_eq(run(), BPF_TRUE);
+	cr_expect_eq(exchange->traps, 1);
+	cr_expect_eq(last_record.by_stop, 0);
+	close(event);
+	agent_expr_unref(expr);
+}
+
+static void expect_stop_by_signal(const struct bpf_compile_options *options,
+				  bool sigtrap)
+{
+	struct agent_expr *expr = reg_equals(0, 1);
+	int event = start(&expr, 1, options, sigtrap), status;
+
+	set_args(1, 0);
+	call_hit();
+	cr_assert_eq(waitpid(child, &status, WUNTRACED), child);
+	cr_assert(WIFSTOPPED(status));
+	cr_expect_eq(WSTOPSIG(status), SIGSTOP);
+	cr_expect_eq(exchange->calls, 0, "it stopped behind the hit");
+	kill(child, SIGCONT);
+	await_return();
+	cr_expect_eq(take_verdict(), BPF_TRUE);
+	cr_expect_eq(last_record.by_stop, 1);
+	cr_expect_eq(exchange->traps, 0);
+	set_args(0, 0);
+	cr_expect_eq(run(), BPF_FALSE);
+	close(event);
+	agent_expr_unref(expr);
+}
+
+Test(compile, stop_by_signal)
+{
+	struct bpf_compile_options options = default_options();
+
+	options.stop_by_signal = true;
+	expect_stop_by_signal(&options, false);
+}
+
+Test(compile, unknown_task_layout_stops_by_signal)
+{
+	struct bpf_compile_options options = default_options();
+
+	options.task_blocked_offset = -1;
+	expect_stop_by_signal(&options, false);
+}
+
+Test(compile_blocked, a_blocked_sigtrap_stops_by_signal)
+{
+	struct bpf_compile_options options = default_options();
+
+	if (blocked_offset < 0)
+		cr_skip_test("the kernel has no BTF that tells of task_struct.blocked");
+	expect_stop_by_signal(&options, false);
+}
+
+Test(compile, a_full_ring_is_counted)
+{
+	struct bpf_compile_options options = default_options();
+	struct bpf_location_counts *counts = &shared->locations[LOCATION];
+	int event = start(NULL, 0, &options, false);
+	unsigned int hits = 2 * RECORDS_SIZE / sizeof(struct bpf_hit_record);
+
+	for (unsigned int i = 0; i < hits; i++) {
+		call_hit();
+		await_return();
+	}
+	nrecords = 0;
+	ring_buffer__consume(ring);
+	cr_expect_eq(counts->trues, hits);
+	cr_expect_gt(counts->lost, 0);
+	cr_expect_eq(counts->lost + nrecords, hits);
+	close(event);
+}
+
+/* Random programs */
+
+struct random {
+	uint64_t state;
+};
+
+/* xorshift64 (Marsaglia 2003) */
+static uint64_t draw(struct random *r, uint64_t below)
+{
+	r->state ^= r->state << 13;
+	r->state ^= r->state >> 7;
+	r->state ^= r->state << 17;
+	return (r->state >> 8) % below;
+}
+
+static void random_value(struct random *r, struct text *t, unsigned int level);
+
+static void random_leaf(struct random *r, struct text *t)
+{
+	switch (draw(r, 5)) {
+	case 0:
+		const64(t, values[draw(r, NVALUES)]);
+		break;
+	case 1:
+		op8(t, AGENT_CONST8, (uint8_t)draw(r, 256));
+		break;
+	case 2:
+		op16(t, AGENT_REG,
+		     (uint16_t)(draw(r, 60) ? ROW_32 + draw(r, 4)
+					    : (uint64_t)ROW_MISSING));
+		break;
+	default:
+		op16(t, AGENT_REG, (uint16_t)draw(r, NARGS));
+	}
+}
+
+static void random_unary(struct random *r, struct text *t)
+{
+	switch (draw(r, 4)) {
+	case 0:
+		byte(t, AGENT_LOG_NOT);
+		break;
+	case 1:
+		byte(t, AGENT_BIT_NOT);
+		break;
+	case 2:
+		op8(t, AGENT_EXT, (uint8_t)(1 + draw(r, 70)));
+		break;
+	default:
+		op8(t, AGENT_ZERO_EXT, (uint8_t)draw(r, 70));
+	}
+}
+
+static void random_binary(struct random *r, struct text *t)
+{
+	static const uint8_t codes[] = {
+		AGENT_ADD,	    AGENT_SUB,		AGENT_MUL,
+		AGENT_DIV_SIGNED,   AGENT_DIV_UNSIGNED, AGENT_REM_SIGNED,
+		AGENT_REM_UNSIGNED, AGENT_LSH,		AGENT_RSH_SIGNED,
+		AGENT_RSH_UNSIGNED, AGENT_BIT_AND,	AGENT_BIT_OR,
+		AGENT_BIT_XOR,	    AGENT_EQUAL,	AGENT_LESS_SIGNED,
+		AGENT_LESS_UNSIGNED};
+
+	byte(t, codes[draw(r, sizeof(codes))]);
+}
+
+static void random_ref(struct random *r, struct text *t, unsigned int level)
+{
+	random_value(r, t, level);
+	if (draw(r, 20)) {
+		op8(t, AGENT_CONST8, MEMORY_SIZE / 2 - 1);
+		byte(t, AGENT_BIT_AND);
+		const64(t, (uintptr_t)memory);
+		byte(t, AGENT_ADD);
+	} else {
+		op8(t, AGENT_ZERO_EXT, 12);
+	}
+	byte(t, (uint8_t)(AGENT_REF8 + draw(r, 4)));
+}
+
+static void random_branch(struct random *r, struct text *t, unsigned int level)
+{
+	size_t over, end = 0;
+	bool leaves;
+
+	random_value(r, t, level);
+	over = jump(t, AGENT_IF_GOTO);
+	random_value(r, t, level);
+	leaves = draw(r, 10) == 0;
+	if (leaves)
+		byte(t, AGENT_END);
+	else
+		end = jump(t, AGENT_GOTO);
+	land(t, over);
+	random_value(r, t, level);
+	if (!leaves)
+		land(t, end);
+}
+
+/* Three values, shuffled, made one. */
+static void random_shuffle(struct random *r, struct text *t, unsigned int level)
+{
+	static const uint8_t codes[] = {AGENT_SWAP, AGENT_ROT, AGENT_ROT, AGENT_SWAP};
+	unsigned int depth = 3, steps = (unsigned int)draw(r, 6);
+
+	for (int i = 0; i < 3; i++)
+		random_value(r, t, level);
+	for (; steps > 0; steps--) {
+		if (draw(r, 3)) {
+			byte(t, codes[draw(r, sizeof(codes))]);
+		} else {
+			op8(t, AGENT_PICK, (uint8_t)draw(r, depth));
+			depth++;
+		}
+		if (draw(r, 8) == 0)
+			random_branch(r, t, 0), byte(t, AGENT_ADD);
+	}
+	for (; depth > 1; depth--) {
+		if (draw(r, 5))
+			random_binary(r, t);
+		else
+			byte(t, AGENT_POP);
+	}
+}
+
+static void random_value(struct random *r, struct text *t, unsigned int level)
+{
+	if (level == 0) {
+		random_leaf(r, t);
+		return;
+	}
+	level--;
+	switch (draw(r, 8)) {
+	case 0:
+		random_leaf(r, t);
+		break;
+	case 1:
+		random_value(r, t, level);
+		random_unary(r, t);
+		break;
+	case 2:
+		random_ref(r, t, level);
+		break;
+	case 3:
+		random_branch(r, t, level);
+		break;
+	case 4:
+		random_shuffle(r, t, level);
+		break;
+	default:
+		random_value(r, t, level);
+		random_value(r, t, level);
+		random_binary(r, t);
+	}
+}
+
+static void random_args(struct random *r)
+{
+	for (unsigned int i = 0; i < NARGS; i++)
+		exchange->args[i] = draw(r, 2) ? values[draw(r, NVALUES)] : r->state;
+}
+
+/* A random value, compared to what it is for the first arguments. */
+static struct agent_expr *random_condition(struct random *r)
+{
+	struct text t = {.len = 0}, bare;
+	struct agent_expr *expr;
+	uint64_t value = 0;
+
+	random_value(r, &t, 4);
+	bare = t;
+	byte(&bare, AGENT_END);
+	expr = assemble(&bare);
+	random_args(r);
+	interpret(expr, &value);
+	agent_expr_unref(expr);
+	const64(&t, draw(r, 4) ? value : value ^ 1);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	return assemble(&t);
+}
+
+static void try_random(uint64_t seed, unsigned int count)
+{
+	struct random r = {seed};
+	struct bpf_compile_options options = default_options();
+	unsigned int verdicts[3] = {0};
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct agent_expr *expr = random_condition(&r);
+		uint64_t value;
+		int event;
+
+		options.signed_division = i % 2;
+		event = start(&expr, 1, &options, false);
+		for (int j = 0; j < 4; j++) {
+			expect_as_interpreted(expr);
+			verdicts[interpret(expr, &value)]++;
+			random_args(&r);
+		}
+		close(event);
+		agent_expr_unref(expr);
+	}
+	/* The programs have to be of some use. */
+	cr_expect_gt(verdicts[BPF_FALSE], count / 2);
+	cr_expect_gt(verdicts[BPF_TRUE], count / 2);
+	cr_expect_gt(verdicts[BPF_MAYBE], count / 10);
+	cr_log_info("false %u, true %u, maybe %u", verdicts[BPF_FALSE],
+		    verdicts[BPF_TRUE], verdicts[BPF_MAYBE]);
+}
+
+Test(compile, random_programs)
+{
+	try_random(0x9e3779b97f4a7c15, 300);
+}
