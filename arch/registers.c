@@ -18,11 +18,12 @@ const struct reg_def *reg_by_number(const struct arch_ops *arch, unsigned int nu
 
 const struct reg_def *reg_by_name(const struct arch_ops *arch, const char *name)
 {
-	const struct reg_def *reg;
+	unsigned int count;
+	const struct reg_def *table = arch->registers(&count);
 
-	for (unsigned int i = 0; (reg = reg_by_number(arch, i)); i++)
-		if (strcmp(reg->name, name) == 0)
-			return reg;
+	for (unsigned int i = 0; i < count; i++)
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
 	return NULL;
 }
 

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* A power of two and a multiple of every page size. A thread leaves a record per
+ * location before it stops: room for thousands of threads at one instant. */
+enum { RING_SIZE = 512 * 1024 };
+
+/* The verifier's division of signed numbers is marked in the offset, since Linux
+ * 6.6 (Documentation/bpf/standardization/instruction-set.rst, "Arithmetic"). */
+enum { SIGNED_DIVISION = 1 };
+
+static const char *const rights =
+	"needs root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit";
+
+int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
+		    size_t log_size)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .log_buf = log,
+		    .log_size = log ? (uint32_t)log_size : 0, .log_level = log ? 1 : 0);
+
+	/* The licence is what the kernel wants to see for its reading helpers. */
+	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "truehit", "Dual BSD/GPL", insns,
+			     count, &options);
+}
+
+int bpf_kernel_load_false(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_kernel_load(insns, sizeof(insns) / sizeof(*insns), NULL, 0);
+}
+
+static struct error *check_rights(void)
+{
+	_cleanup_close_ int fd = bpf_kernel_load_false();
+
+	if (fd == -EPERM || fd == -EACCES)
+		return error_create(-fd, "BPF programs may not be loaded (%s)", rights);
+	if (fd < 0)
+		return error_create(-fd, "BPF programs cannot be loaded");
+	return NULL;
+}
+
+static bool has_signed_division(void)
+{
+	static const struct bpf_insn divide[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = -6},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 2},
+		{.code = BPF_ALU64 | BPF_DIV | BPF_X,
+		 .dst_reg = BPF_REG_0,
+		 .src_reg = BPF_REG_1,
+		 .off = SIGNED_DIVISION},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	_cleanup_close_ int fd =
+		bpf_kernel_load(divide, sizeof(divide) / sizeof(*divide), NULL, 0);
+
+	return fd >= 0;
+}
+
+/* The offset of a member in bytes, looking into unnamed members (a randomised
+ * layout wraps everything into one); -1: not there. */
+static int member_offset(const struct btf *btf, uint32_t id, const char *name,
+			 unsigned int depth)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+	const struct btf_member *member;
+
+	if (!type || !btf_is_composite(type) || depth > 4)
+		return -1;
+	member = btf_members(type);
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
+		const char *other = btf__name_by_offset(btf, member[i].name_off);
+		int at = (int)btf_member_bit_offset(type, i) / 8, inner;
+
+		if (other && !strcmp(other, name))
+			return at;
+		if (other && *other)
+			continue;
+		inner = member_offset(btf, member[i].type, name, depth + 1);
+		if (inner >= 0)
+			return at + inner;
+	}
+	return -1;
+}
+
+static int find_task_blocked(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id, offset = -1;
+
+	if (!btf) {
+		log_debug(LOG_BPF, "the kernel's BTF: %s", strerror(errno));
+		return -1;
+	}
+	id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
+	if (id > 0)
+		offset = member_offset(btf, (uint32_t)id, "blocked", 0);
+	btf__free(btf);
+	return offset;
+}
+
+static struct error *make_shared(struct bpf_kernel *kernel)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	void *shared;
+
+	kernel->shared_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_shared", sizeof(uint32_t),
+			       sizeof(struct bpf_shared), 1, &options);
+	if (kernel->shared_fd < 0)
+		return error_create(-kernel->shared_fd,
+				    "the BPF map of the counts cannot be made");
+	shared = mmap(NULL, sizeof(struct bpf_shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED, kernel->shared_fd, 0);
+	if (shared == MAP_FAILED)
+		return error_create(errno,
+				    "the BPF map of the counts cannot be mapped");
+	kernel->shared = shared;
+	return NULL;
+}
+
+static int take_record(void *data, void *record, size_t size)
+{
+	struct bpf_kernel *kernel = data;
+
+	if (size >= sizeof(struct bpf_hit_record))
+		kernel->on_record(kernel->data, record);
+	return 0;
+}
+
+static struct error *make_ring(struct bpf_kernel *kernel)
+{
+	kernel->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "truehit_ring", 0, 0,
+					 RING_SIZE, NULL);
+	if (kernel->ring_fd < 0)
+		return error_create(-kernel->ring_fd,
+				    "the BPF ring of hits cannot be made");
+	kernel->ring = ring_buffer__new(kernel->ring_fd, take_record, kernel, NULL);
+	if (!kernel->ring)
+		return error_create(errno, "the BPF ring of hits cannot be mapped");
+	return NULL;
+}
+
+__attribute__((format(printf, 2, 0))) static int
+log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char text[512];
+
+	if (level == LIBBPF_DEBUG || !log_enabled(LOG_BPF))
+		return 0;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug(LOG_BPF, "%s", text);
+	return 0;
+}
+
+struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
+			      void *data)
+{
+	struct error *error;
+
+	*kernel = (struct bpf_kernel){.shared_fd = -1, .ring_fd = -1};
+	kernel->on_record = on_record;
+	kernel->data = data;
+	libbpf_set_print(log_libbpf);
+
+	error = check_rights();
+	if (!error)
+		error = make_shared(kernel);
+	if (!error)
+		error = make_ring(kernel);
+	if (error) {
+		bpf_kernel_deinit(kernel);
+		return error;
+	}
+	kernel->signed_division = has_signed_division();
+	kernel->task_blocked_offset = find_task_blocked();
+	return NULL;
+}
+
+void bpf_kernel_deinit(struct bpf_kernel *kernel)
+{
+	ring_buffer__free(kernel->ring);
+	if (kernel->shared)
+		munmap(kernel->shared, sizeof(struct bpf_shared));
+	cleanup_close(&kernel->ring_fd);
+	cleanup_close(&kernel->shared_fd);
+	*kernel = (struct bpf_kernel){.shared_fd = -1, .ring_fd = -1};
+}
+
+void bpf_kernel_drain(struct bpf_kernel *kernel)
+{
+	ring_buffer__consume(kernel->ring);
+}
+
+int bpf_kernel_take_location(struct bpf_kernel *kernel)
+{
+	for (unsigned int i = 0; i < BPF_LOCATIONS_MAX; i++) {
+		uint64_t bit = UINT64_C(1) << (i % 64);
+
+		if (kernel->taken[i / 64] & bit)
+			continue;
+		kernel->taken[i / 64] |= bit;
+		kernel->shared->locations[i] = (struct bpf_location_counts){0};
+		return (int)i;
+	}
+	return -ENOSPC;
+}
+
+void bpf_kernel_free_location(struct bpf_kernel *kernel, unsigned int location)
+{
+	kernel->taken[location / 64] &= ~(UINT64_C(1) << (location % 64));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all kernel engines share: the map and the ring that programs report
+ * into, what this kernel's BPF can do, and which location indexes are taken.
+ */
+#ifndef TRUEHIT_BPF_KERNEL_H
+#define TRUEHIT_BPF_KERNEL_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/hits.h"
+
+struct ring_buffer;
+
+/** Takes one record out of the ring. */
+typedef void bpf_record_fn(void *data, const struct bpf_hit_record *record);
+
+struct bpf_kernel {
+	int shared_fd;		   /* the array map of one struct bpf_shared */
+	struct bpf_shared *shared; /* ... as mapped here */
+	int ring_fd;		   /* the ring of struct bpf_hit_record */
+	struct ring_buffer *ring;
+	bpf_record_fn *on_record;
+	void *data;
+
+	int task_blocked_offset; /* of task_struct.blocked; -1: unknown */
+	bool signed_division;	 /* signed BPF division loads */
+	uint64_t taken[BPF_LOCATIONS_MAX / 64 + 1]; /* location indexes, as bits */
+};
+
+/**
+ * Finds out whether BPF may be used at all, makes map and ring. Records are
+ * handed to @on_record(@data). The error says which right is missing; nothing
+ * is left behind then.
+ */
+struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
+			      void *data);
+void bpf_kernel_deinit(struct bpf_kernel *kernel);
+
+/** Takes every record out of the ring. Makes no system call. */
+void bpf_kernel_drain(struct bpf_kernel *kernel);
+
+/** A free location index, its counts set to zero; -ENOSPC: none is left. */
+int bpf_kernel_take_location(struct bpf_kernel *kernel);
+void bpf_kernel_free_location(struct bpf_kernel *kernel, unsigned int location);
+
+/**
+ * Loads a program for perf events. Returns its descriptor (the caller's) or a
+ * negative errno. @log, if not NULL, gets the verifier's words.
+ */
+int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
+		    size_t log_size);
+/** Loads the program that calls every hit false: no more than return 0. */
+int bpf_kernel_load_false(void);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum { VERIFIER_LOG_SIZE = 1024 * 1024 };
+
+static void cleanup_bpf_code(struct bpf_code *code)
+{
+	bpf_code_deinit(code);
+}
+
+void programs_init(struct programs *programs, struct bpf_kernel *kernel,
+		   const struct arch_ops *arch, bool stop_by_signal)
+{
+	*programs = (struct programs){
+		.kernel = kernel,
+		.options =
+			{
+				.arch = arch,
+				.shared_fd = kernel->shared_fd,
+				.ring_fd = kernel->ring_fd,
+				.stop_by_signal = stop_by_signal,
+				.task_blocked_offset = kernel->task_blocked_offset,
+				.signed_division = kernel->signed_division,
+			},
+	};
+	TAILQ_INIT(&programs->list);
+}
+
+static void program_destroy(struct programs *programs, struct program *program)
+{
+	for (size_t i = 0; i < program->nconditions; i++)
+		agent_expr_unref(program->conditions[i]);
+	cleanup_close(&program->fd);
+	bpf_kernel_free_location(programs->kernel, program->location);
+	free(program->conditions);
+	free(program->undecided);
+	free(program->refused);
+	free(program);
+}
+
+void programs_deinit(struct programs *programs)
+{
+	struct program *program;
+
+	while ((program = TAILQ_FIRST(&programs->list))) {
+		TAILQ_REMOVE(&programs->list, program, link);
+		program_destroy(programs, program);
+	}
+	programs->nidle = 0;
+}
+
+static bool decides(const struct program *program, struct agent_expr *const *conditions,
+		    size_t nconditions)
+{
+	if (program->nconditions != nconditions)
+		return false;
+	for (size_t i = 0; i < nconditions; i++)
+		if (!agent_expr_equal(program->conditions[i], conditions[i]))
+			return false;
+	return true;
+}
+
+static struct program *find_idle(struct programs *programs,
+				 struct agent_expr *const *conditions,
+				 size_t nconditions)
+{
+	struct program *program;
+
+	TAILQ_FOREACH (program, &programs->list, link)
+		if (!program->used && decides(program, conditions, nconditions))
+			return program;
+	return NULL;
+}
+
+/* Frees idle programs, the longest idle first, down to @max. */
+static void trim(struct programs *programs, unsigned int max)
+{
+	struct program *program = TAILQ_LAST(&programs->list, program_list);
+
+	while (program && programs->nidle > max) {
+		struct program *previous = TAILQ_PREV(program, program_list, link);
+
+		if (!program->used) {
+			TAILQ_REMOVE(&programs->list, program, link);
+			program_destroy(programs, program);
+			programs->nidle--;
+		}
+		program = previous;
+	}
+}
+
+/* A program without code: conditions and location index only. */
+static struct error *program_create(struct programs *programs,
+				    struct agent_expr *const *conditions,
+				    size_t nconditions, struct program **ret)
+{
+	_cleanup_free_ struct agent_expr **copies = NULL;
+	struct program *program;
+	int location = bpf_kernel_take_location(programs->kernel);
+
+	if (location < 0) {
+		trim(programs, 0);
+		location = bpf_kernel_take_location(programs->kernel);
+	}
+	if (location < 0)
+		return error_create(0, "more than %d locations in the kernel",
+				    BPF_LOCATIONS_MAX);
+	copies = calloc(nconditions + 1, sizeof(*copies));
+	program = calloc(1, sizeof(*program));
+	if (!copies || !program) {
+		free(program);
+		bpf_kernel_free_location(programs->kernel, (unsigned int)location);
+		return error_create(ENOMEM, "a program for the kernel");
+	}
+	for (size_t i = 0; i < nconditions; i++)
+		copies[i] = agent_expr_ref(conditions[i]);
+	program->conditions = take_ptr(copies);
+	program->nconditions = nconditions;
+	program->location = (unsigned int)location;
+	program->fd = -1;
+	*ret = program;
+	return NULL;
+}
+
+/* The last line that says something: the verifier ends with statistics. */
+static const char *last_words(char *log)
+{
+	const char *last = "no reason given";
+
+	for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
+		if (strncmp(line, "processed ", 10) &&
+		    strncmp(line, "verification time", 17))
+			last = line;
+	return last;
+}
+
+/* Is this the verifier speaking, and not a lack of rights or of memory? */
+static bool is_refusal(int r)
+{
+	return r == -EINVAL || r == -EACCES || r == -E2BIG || r == -EFAULT;
+}
+
+/* An error without an errno: the verifier refused the code, and the text is what
+ * it said last. */
+static struct error *load(struct program *program, const struct bpf_code *code)
+{
+	_cleanup_free_ char *log = NULL;
+	int fd = bpf_kernel_load(code->insns, code->count, NULL, 0);
+
+	if (is_refusal(fd)) {
+		/* Once more for its words, which cost it time to write. */
+		log = calloc(1, VERIFIER_LOG_SIZE);
+		if (!log)
+			return error_create(ENOMEM, "the words of the verifier");
+		fd = bpf_kernel_load(code->insns, code->count, log, VERIFIER_LOG_SIZE);
+	}
+	program->fd = fd;
+	if (fd >= 0)
+		return NULL;
+	return log ? error_create(0, "%s", last_words(log))
+		   : error_create(-fd, "a BPF program cannot be loaded");
+}
+
+static struct error *compile_and_load(struct programs *programs,
+				      struct program *program, size_t nconditions)
+{
+	_cleanup_(cleanup_bpf_code) struct bpf_code code = {0};
+	struct bpf_compile_options options = programs->options;
+	struct error *error;
+
+	options.location = program->location;
+	error = bpf_compile(program->conditions, nconditions, &options, &code);
+	if (!error)
+		error = load(program, &code);
+	if (!error)
+		program->undecided = take_ptr(code.undecided);
+	return error;
+}
+
+/* Conditions that neither compiler nor verifier takes are left to the stub: the
+ * program that takes every hit stands in for theirs. */
+static struct error *make_code(struct programs *programs, struct program *program)
+{
+	_cleanup_error_ struct error *error =
+		compile_and_load(programs, program, program->nconditions);
+
+	if (!error || !program->nconditions || error_errno(error) == ENOMEM ||
+	    error_errno(error) == EPERM || error_errno(error) == EMFILE)
+		return take_ptr(error);
+	log_debug(LOG_BPF, "a program is refused: %s", error_text(error));
+	program->refused = strdup(error_text(error));
+	if (!program->refused)
+		return error_create(ENOMEM, "a program for the kernel");
+	return compile_and_load(programs, program, 0);
+}
+
+struct error *program_get(struct programs *programs,
+			  struct agent_expr *const *conditions, size_t nconditions,
+			  struct program **ret)
+{
+	struct program *program = find_idle(programs, conditions, nconditions);
+	struct error *error;
+
+	if (program) {
+		programs->nidle--;
+		programs->kernel->shared->locations[program->location] =
+			(struct bpf_location_counts){0};
+	} else {
+		error = program_create(programs, conditions, nconditions, &program);
+		if (error)
+			return error;
+		error = make_code(programs, program);
+		if (error) {
+			program_destroy(programs, program);
+			return error;
+		}
+		TAILQ_INSERT_HEAD(&programs->list, program, link);
+	}
+	program->used = true;
+	*ret = program;
+	return NULL;
+}
+
+void program_put(struct programs *programs, struct program *program)
+{
+	if (!program)
+		return;
+	program->used = false;
+	programs->nidle++;
+	TAILQ_REMOVE(&programs->list, program, link);
+	TAILQ_INSERT_HEAD(&programs->list, program, link);
+	trim(programs, PROGRAMS_IDLE_MAX);
+}

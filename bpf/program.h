@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loaded programs, kept for when the same conditions come back: gdb takes
+ * breakpoints out and puts them in again all the time.
+ *
+ * A program counts into the location index that is written into it, so that an
+ * index belongs to one program for as long as it lives, and a program serves one
+ * location at a time. All other options are the same for the whole cache.
+ */
+#ifndef TRUEHIT_BPF_PROGRAM_H
+#define TRUEHIT_BPF_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include "agent/expr.h"
+#include "base/error.h"
+#include "bpf/compile.h"
+#include "bpf/kernel.h"
+
+/** Programs that nobody uses are kept up to this number. */
+enum { PROGRAMS_IDLE_MAX = 256 };
+
+struct program {
+	TAILQ_ENTRY(program) link;
+	struct agent_expr **conditions; /* owned references: what it decides */
+	size_t nconditions;
+	unsigned int location; /* index into bpf_shared.locations */
+	int fd;
+	bool used;
+	/* Why some hits are left to the stub, or NULL. Owned. */
+	char *undecided;
+	/* The verifier's last words, if it refused the compiled program. This one
+	 * then takes every hit as true: what it calls true is a maybe. Owned. */
+	char *refused;
+};
+
+TAILQ_HEAD(program_list, program);
+
+struct programs {
+	struct bpf_kernel *kernel;
+	struct bpf_compile_options options; /* all but .location */
+	struct program_list list;	    /* the one given back last comes first */
+	unsigned int nidle;
+};
+
+/** @kernel must outlive the cache. */
+void programs_init(struct programs *programs, struct bpf_kernel *kernel,
+		   const struct arch_ops *arch, bool stop_by_signal);
+/** Frees all programs, used ones too. */
+void programs_deinit(struct programs *programs);
+
+/**
+ * A loaded program for the conditions (none: always true), with its counts at
+ * zero. Makes no system call if one is at hand.
+ */
+struct error *program_get(struct programs *programs,
+			  struct agent_expr *const *conditions, size_t nconditions,
+			  struct program **ret);
+/** Gives it back; it may be kept or freed. NULL is legal. */
+void program_put(struct programs *programs, struct program *program);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hit records that wait for the stop of their thread. Programs leave them the
+ * moment a thread hits; the tracer may see another thread's stop first.
+ */
+#ifndef TRUEHIT_BPF_RECORDS_H
+#define TRUEHIT_BPF_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bpf/hits.h"
+
+/** Never a location index: the hit was reported or its location is gone, but the
+ * SIGSTOP that the program sent is still to be seen. */
+enum { RECORD_SPENT = BPF_LOCATIONS_MAX };
+
+struct records {
+	struct bpf_hit_record *record; /* in the order of the hits */
+	size_t count, capacity;
+};
+
+void records_deinit(struct records *records);
+/** False: out of memory, the record is lost. */
+bool records_add(struct records *records, const struct bpf_hit_record *record);
+
+/**
+ * Takes the records of a thread out, and calls @fn(@data) for those not spent.
+ * @stop_seen: the thread stopped by SIGSTOP; if not, records whose thread was
+ * stopped by SIGSTOP stay, spent, until it is seen. True: there was such a one.
+ */
+bool records_take(struct records *records, uint32_t tid, bool stop_seen,
+		  void (*fn)(void *data, const struct bpf_hit_record *record),
+		  void *data);
+/** The location is gone: its hits are of no interest any longer. */
+void records_forget_location(struct records *records, uint32_t location);
+/** Drops the records for which @is_dead(@data) says so. */
+void records_drop(struct records *records,
+		  bool (*is_dead)(void *data, const struct bpf_hit_record *record),
+		  void *data);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/trial.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bpf/hw_event.h"
+#include "inferior/inferior.h"
+
+enum {
+	/* The child stops itself by it after each pass; nobody can block it. */
+	MARK = SIGSTOP,
+	/* Signals that come to the child by chance (Ctrl-C on the terminal) must
+	 * not keep us here forever. */
+	STOPS_MAX = 64,
+};
+
+/* What the kernel puts into PTRACE_SETSIGMASK, of the size that it knows. */
+static const uint64_t sigtrap_bit = UINT64_C(1) << (SIGTRAP - 1);
+
+/* Where the trial breakpoint is: a function that is really called. */
+__attribute__((noinline, noclone)) static void passed_by_trials(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+uint64_t trial_addr(void)
+{
+	return (uintptr_t)passed_by_trials;
+}
+
+/* Runs in the forked child. kill, as raise may change the signal mask meanwhile,
+ * which is the tracer's to set. */
+static void __attribute__((noreturn)) child_main(pid_t parent)
+{
+	void (*volatile pass)(void) = passed_by_trials;
+	pid_t self = getpid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
+		_exit(1);
+	while (kill(self, MARK) == 0)
+		pass();
+	_exit(1);
+}
+
+/* Waits for the next signal stop. By pid only: other children are not ours. */
+static struct error *wait_stop(const struct trial *trial, siginfo_t *info)
+{
+	int status;
+	pid_t pid;
+
+	do
+		pid = waitpid(trial->pid, &status, __WALL);
+	while (pid < 0 && errno == EINTR);
+	if (pid < 0)
+		return error_create(errno, "the trial process is lost");
+	if (!WIFSTOPPED(status))
+		return error_create(0, "the trial process ended (status 0x%x)",
+				    (unsigned int)status);
+	if (ptrace(PTRACE_GETSIGINFO, trial->pid, 0, info) < 0)
+		return error_create(errno, "the trial process did not stop well");
+	return NULL;
+}
+
+/* The child's own SIGSTOP, not one that a program sent. */
+static bool is_mark(const struct trial *trial, const siginfo_t *info)
+{
+	return info->si_signo == MARK && info->si_code == SI_USER &&
+	       info->si_pid == trial->pid;
+}
+
+static bool is_trap(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP ||
+	       (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL);
+}
+
+struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
+{
+	siginfo_t info;
+	pid_t parent = getpid();
+
+	*trial = (struct trial){.arch = arch};
+	trial->pid = fork();
+	if (trial->pid == 0)
+		child_main(parent);
+	if (trial->pid < 0) {
+		trial->pid = 0;
+		return error_create(errno, "a trial process cannot be made");
+	}
+	return wait_stop(trial, &info);
+}
+
+void trial_deinit(struct trial *trial)
+{
+	int status;
+
+	if (trial->pid == 0)
+		return;
+	kill(trial->pid, SIGKILL);
+	while (waitpid(trial->pid, &status, __WALL) >= 0 || errno == EINTR)
+		if (WIFEXITED(status) || WIFSIGNALED(status))
+			break;
+	trial->pid = 0;
+}
+
+static struct error *run_to_mark(const struct trial *trial,
+				 struct trial_outcome *outcome)
+{
+	struct inferior inferior = {.pid = trial->pid, .arch = trial->arch};
+	struct thread thread = {.inferior = &inferior, .tid = trial->pid};
+
+	*outcome = (struct trial_outcome){0};
+	for (unsigned int i = 0; i < STOPS_MAX; i++) {
+		struct error *error;
+		siginfo_t info;
+		int r;
+
+		if (ptrace(PTRACE_CONT, trial->pid, 0, 0) < 0)
+			return error_create(errno, "the trial process does not run");
+		error = wait_stop(trial, &info);
+		if (error || is_mark(trial, &info))
+			return error;
+		if (!is_trap(&info))
+			continue;
+		outcome->stops++;
+		outcome->signal = info.si_signo;
+		r = thread_get_pc(&thread, &outcome->pc);
+		if (r < 0)
+			return error_create(-r, "the trial process has no registers");
+	}
+	return error_create(0, "the trial process is stopped again and again");
+}
+
+static struct error *open_error(int r)
+{
+	if (r == -EACCES || r == -EPERM)
+		return error_create(
+			-r, "perf events may not be opened (needs root, or: setcap "
+			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)");
+	if (r == -EINVAL || r == -E2BIG)
+		return error_create(-r, "this kernel's perf events cannot do it "
+					"(needs Linux 5.13 or newer)");
+	if (r == -ENOSPC)
+		return error_create(-r, "no hardware breakpoint is free");
+	return error_create(-r, "a hardware breakpoint event cannot be opened");
+}
+
+struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
+			 bool blocked, struct trial_outcome *outcome)
+{
+	const struct hw_region region = {HW_EXECUTE, trial_addr(), 1};
+	struct hw_event_options options = {
+		.arch = trial->arch, .program_fd = program_fd, .sigtrap = sigtrap};
+	uint64_t mask = blocked ? sigtrap_bit : 0;
+	_cleanup_close_ int fd = -1;
+	int r = trial->arch->hw_plan(&region, &options.region, 1);
+
+	if (r < 0)
+		return error_create(-r, "no hardware breakpoints");
+	fd = hw_event_open(&options, trial->pid);
+	if (fd < 0)
+		return open_error(fd);
+	r = hw_event_enable(fd);
+	if (r < 0)
+		return open_error(r);
+	if (ptrace(PTRACE_SETSIGMASK, trial->pid, sizeof(mask), &mask) < 0)
+		return error_create(errno, "the trial process's signal mask");
+	return run_to_mark(trial, outcome);
+}

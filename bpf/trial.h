@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trial hits: what this kernel's breakpoint events do is found out on a child
+ * made for it, never from the kernel's version.
+ */
+#ifndef TRUEHIT_BPF_TRIAL_H
+#define TRUEHIT_BPF_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "arch/arch.h"
+#include "base/error.h"
+
+/** A traced child that passes a breakpoint's address once per run. */
+struct trial {
+	const struct arch_ops *arch;
+	pid_t pid; /* 0: none */
+};
+
+/** What was seen of one pass. */
+struct trial_outcome {
+	unsigned int stops; /* before the child was past the address */
+	int signal;	    /* of the last of them */
+	uint64_t pc;	    /* ... and where it was */
+};
+
+/** Makes the child. It dies with us; SIGCHLD may be blocked or not. */
+struct error *trial_init(struct trial *trial, const struct arch_ops *arch);
+/** Kills and reaps the child. Legal after a failed trial_init, and twice. */
+void trial_deinit(struct trial *trial);
+
+/** The address of the breakpoint. */
+uint64_t trial_addr(void);
+
+/**
+ * Lets the child pass the address once, with an event that has this program and
+ * raises SIGTRAP by itself (@sigtrap) or not. @blocked: the child has SIGTRAP
+ * blocked.
+ */
+struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
+			 bool blocked, struct trial_outcome *outcome);
+
+#endif

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The engine on real processes. What the machine does not allow is skipped. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stops/engine.h"
+
+/* ---- what the inferior runs ---- */
+
+enum { ROUNDS = 1000, GOOD_STATUS = 7 };
+
+static volatile uint64_t counter;
+static volatile bool *go; /* shared with the child */
+
+#define PLACE(name)                                                                    \
+	static __attribute__((noinline, noclone)) void name(void)                      \
+	{                                                                              \
+		__asm__ volatile("" ::: "memory");                                     \
+	}
+PLACE(place)
+PLACE(place_1)
+PLACE(place_2)
+PLACE(place_3)
+PLACE(before_store)
+
+static void rounds(void)
+{
+	void (*volatile call)(void) = place;
+
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		counter = i;
+		call();
+	}
+}
+
+static void rounds_and_marks(void)
+{
+	for (int i = 0; i < 3; i++) {
+		rounds();
+		raise(SIGUSR1);
+	}
+}
+
+static void block_sigtrap(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	rounds();
+}
+
+static void *thread_main(void *data)
+{
+	(void)data;
+	rounds();
+	return NULL;
+}
+
+/* Makes the thread that hits, and ends before it does. */
+static void *thread_maker(void *data)
+{
+	pthread_create(data, NULL, thread_main, NULL);
+	return NULL;
+}
+
+static void thread_of_thread(void)
+{
+	pthread_t maker, hitter;
+
+	pthread_create(&maker, NULL, thread_maker, &hitter);
+	pthread_join(maker, NULL);
+	pthread_join(hitter, NULL);
+}
+
+static void store(void)
+{
+	void (*volatile call)(void) = before_store;
+
+	call();
+	counter = 42;
+	counter = 43;
+}
+
+static void fork_child(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		rounds();
+		_exit(GOOD_STATUS);
+	}
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static void exec_other(void)
+{
+	execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+}
+
+static void own_stop(void)
+{
+	raise(SIGSTOP);
+}
+
+/* ---- the tracer's side ---- */
+
+struct fixture {
+	struct engine engine;
+	struct inferiors inferiors;
+	struct inferior *inferior;
+	pid_t pid;
+	struct event event;
+	struct hits hits;
+	unsigned int stops; /* of the signals that the engine calls its own */
+};
+
+static struct fixture fixture;
+
+static void start(void (*run)(void))
+{
+	_cleanup_error_ struct error *error = NULL;
+	pid_t parent = getpid();
+
+	go = mmap(NULL, sizeof(*go), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		  -1, 0);
+	cr_assert_neq((void *)go, MAP_FAILED);
+	fixture.pid = fork();
+	cr_assert_geq(fixture.pid, 0);
+	if (fixture.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (!*go && getppid() == parent)
+			sched_yield();
+		run();
+		_exit(GOOD_STATUS);
+	}
+	inferiors_init(&fixture.inferiors);
+	error = inferior_attach(&fixture.inferiors, fixture.pid, &fixture.inferior);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	*go = true;
+}
+
+static void probe(void)
+{
+	_cleanup_error_ struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	fixture = (struct fixture){.engine.ops = &perf_event_engine};
+	fixture.engine.unusable = fixture.engine.ops->probe(&fixture.engine);
+	if (fixture.engine.unusable && geteuid() != 0)
+		cr_skip_test("%s", error_text(fixture.engine.unusable));
+	cr_assert_null(fixture.engine.unusable, "%s",
+		       fixture.engine.unusable ? error_text(fixture.engine.unusable)
+					       : "");
+}
+
+static void finish(void)
+{
+	if (fixture.inferior)
+		inferior_kill(fixture.inferior);
+	inferiors_deinit(&fixture.inferiors);
+	fixture.engine.ops->deinit(&fixture.engine);
+}
+
+/* Resumes whatever is stopped, with the signal that was seen if it is not ours. */
+static void resume_all(void)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &fixture.inferior->threads, link)
+		if (!thread->running)
+			cr_assert_geq(thread_continue(thread, 0), -ESRCH);
+}
+
+/* The next event that is no thread starting or ending. */
+static enum event_kind next(void)
+{
+	fixture.hits = (struct hits){0};
+	do {
+		resume_all();
+		inferiors_wait(&fixture.inferiors, true, &fixture.event);
+	} while (fixture.event.kind == EVENT_CLONE ||
+		 fixture.event.kind == EVENT_THREAD_EXIT);
+	if (fixture.event.kind == EVENT_SIGNAL)
+		fixture.engine.ops->on_stop(&fixture.engine, &fixture.event,
+					    &fixture.hits);
+	fixture.stops += fixture.hits.signal_is_ours;
+	return fixture.event.kind;
+}
+
+static void expect_good_end(void)
+{
+	cr_assert_eq(next(), EVENT_EXITED, "%s, signal %d",
+		     event_kind_name(fixture.event.kind), fixture.event.signal);
+	cr_expect_eq(fixture.event.status, GOOD_STATUS);
+}
+
+static uint64_t pc(void)
+{
+	uint64_t value = 0;
+
+	cr_assert_eq(thread_get_pc(fixture.event.thread, &value), 0);
+	return value;
+}
+
+static uint64_t counter_there(void)
+{
+	uint64_t value = 0;
+
+	cr_assert_eq(inferior_read(fixture.inferior, (uintptr_t)&counter, &value,
+				   sizeof(value)),
+		     sizeof(value));
+	return value;
+}
+
+/* ---- locations ---- */
+
+/* counter == @value */
+static struct agent_expr *condition(uint64_t value)
+{
+	uint8_t code[21] = {0x25, [9] = 0x1a, [10] = 0x25, [19] = 0x13, [20] = 0x27};
+	uint64_t addr = (uintptr_t)&counter;
+	struct agent_expr *expr = NULL;
+	_cleanup_error_ struct error *error = NULL;
+
+	for (int i = 0; i < 8; i++) {
+		code[1 + i] = (uint8_t)(addr >> (56 - 8 * i));
+		code[11 + i] = (uint8_t)(value >> (56 - 8 * i));
+	}
+	error = agent_expr_create(code, sizeof(code), &expr);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return expr;
+}
+
+static struct error *try_insert(struct location *location, enum breakpoint_type type,
+				const volatile void *addr, struct agent_expr *expr)
+{
+	*location = (struct location){
+		.inferior = fixture.inferior,
+		.type = type,
+		.addr = (uintptr_t)addr,
+		.len = type == BREAKPOINT_HARDWARE ? 1 : sizeof(counter),
+		.engine = &fixture.engine,
+	};
+	if (expr) {
+		location->conditions = calloc(1, sizeof(struct agent_expr *));
+		location->conditions[0] = expr;
+		location->nconditions = 1;
+	}
+	return fixture.engine.ops->insert(&fixture.engine, location);
+}
+
+static void insert(struct location *location, enum breakpoint_type type,
+		   const volatile void *addr, struct agent_expr *expr)
+{
+	_cleanup_error_ struct error *error = try_insert(location, type, addr, expr);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+static void take_out(struct location *location, bool gone)
+{
+	fixture.engine.ops->remove(&fixture.engine, location, gone);
+	for (size_t i = 0; i < location->nconditions; i++)
+		agent_expr_unref(location->conditions[i]);
+	free(location->conditions);
+}
+
+static void expect_counts(const struct location *location, uint64_t hits,
+			  uint64_t trues)
+{
+	struct location_counts counts = {0};
+
+	fixture.engine.ops->counts(&fixture.engine, location, &counts);
+	cr_expect_eq(counts.hits, hits, "%llu hits", (unsigned long long)counts.hits);
+	cr_expect_eq(counts.trues, trues, "%llu trues",
+		     (unsigned long long)counts.trues);
+	cr_expect_eq(counts.maybes, 0);
+}
+
+static void expect_hit(const struct location *location, bool ours)
+{
+	cr_assert_eq(fixture.event.kind, EVENT_SIGNAL, "%s",
+		     event_kind_name(fixture.event.kind));
+	cr_assert_eq(fixture.hits.count, 1, "%u hits, signal %d", fixture.hits.count,
+		     fixture.event.signal);
+	cr_expect_eq(fixture.hits.hit[0].location, location);
+	cr_expect_eq(fixture.hits.hit[0].verdict, HIT_TRUE);
+	cr_expect_eq(fixture.hits.signal_is_ours, ours);
+}
+
+TestSuite(perf_event, .init = probe, .fini = finish, .timeout = 30);
+
+Test(perf_event, false_hits_leave_no_stop)
+{
+	struct location location;
+
+	start(rounds);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(ROUNDS));
+	expect_good_end();
+	expect_counts(&location, ROUNDS, 0);
+	take_out(&location, true);
+}
+
+Test(perf_event, true_hit_stops_there)
+{
+	struct location location;
+	struct hits again = {0};
+
+	start(rounds);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(500));
+	next();
+	expect_hit(&location, true);
+	cr_expect_eq(pc(), (uintptr_t)place);
+	cr_expect_eq(counter_there(), 500);
+	expect_counts(&location, 501, 1);
+
+	/* The same signal without a record, and none was lost: no hit. */
+	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &again);
+	cr_expect(again.signal_is_ours);
+	cr_expect_eq(again.count, 0);
+
+	expect_good_end();
+	expect_counts(&location, ROUNDS, 1);
+	fixture.engine.ops->reset_counts(&fixture.engine, &location);
+	expect_counts(&location, 0, 0);
+	take_out(&location, true);
+}
+
+Test(perf_event, unconditional)
+{
+	struct location location;
+
+	start(rounds);
+	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		next();
+		expect_hit(&location, true);
+		cr_expect_eq(counter_there(), i);
+	}
+	take_out(&location, false);
+	expect_good_end();
+}
+
+Test(perf_event, new_threads)
+{
+	struct location location;
+
+	start(thread_of_thread);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(500));
+	next();
+	expect_hit(&location, true);
+	cr_expect_neq(fixture.event.tid, fixture.pid);
+	cr_expect_eq(pc(), (uintptr_t)place);
+	cr_expect_eq(counter_there(), 500);
+	expect_good_end();
+	expect_counts(&location, ROUNDS, 1);
+	take_out(&location, true);
+}
+
+Test(perf_event, suspend_and_resume)
+{
+	struct location location;
+
+	start(rounds_and_marks);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(ROUNDS));
+	next();
+	cr_assert_eq(fixture.event.signal, SIGUSR1);
+	expect_counts(&location, ROUNDS, 0);
+
+	cr_assert_eq(fixture.engine.ops->suspend(&fixture.engine, &location), 0);
+	next();
+	cr_assert_eq(fixture.event.signal, SIGUSR1);
+	expect_counts(&location, ROUNDS, 0);
+
+	cr_assert_eq(fixture.engine.ops->resume(&fixture.engine, &location), 0);
+	next();
+	cr_assert_eq(fixture.event.signal, SIGUSR1);
+	cr_expect_not(fixture.hits.signal_is_ours);
+	expect_counts(&location, 2 * ROUNDS, 0);
+	expect_good_end();
+	take_out(&location, true);
+}
+
+Test(perf_event, removed_and_inserted_again)
+{
+	struct location location;
+
+	start(rounds_and_marks);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(500));
+	next();
+	expect_hit(&location, true);
+	take_out(&location, false);
+	next();
+	cr_assert_eq(fixture.event.signal, SIGUSR1);
+	cr_expect_eq(fixture.hits.count, 0);
+
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(500));
+	expect_counts(&location, 0, 0);
+	next();
+	expect_hit(&location, true);
+	expect_counts(&location, 501, 1);
+	take_out(&location, false);
+	next();
+	cr_assert_eq(fixture.event.signal, SIGUSR1);
+}
+
+Test(perf_event, one_too_many)
+{
+	static void (*const places[])(void) = {place, place_1, place_2, place_3};
+	struct location location[HW_SLOTS_MAX + 1];
+	_cleanup_error_ struct error *error = NULL;
+	bool shared;
+	unsigned int slots = arch_native()->hw_slots(HW_EXECUTE, &shared);
+
+	cr_assert_leq(slots, HW_SLOTS_MAX);
+	start(rounds);
+	for (unsigned int i = 0; i < slots; i++)
+		insert(&location[i], BREAKPOINT_HARDWARE, places[i % 4], NULL);
+	error = try_insert(&location[slots], BREAKPOINT_HARDWARE, place, NULL);
+	cr_assert_not_null(error);
+	cr_expect_eq(error_errno(error), ENOSPC, "%s", error_text(error));
+	cr_expect_null(location[slots].engine_data);
+	take_out(&location[0], false);
+	insert(&location[0], BREAKPOINT_HARDWARE, place, NULL);
+	for (unsigned int i = 0; i < slots; i++)
+		take_out(&location[i], false);
+	expect_good_end();
+}
+
+Test(perf_event, sigtrap_blocked)
+{
+	struct location location;
+
+	start(block_sigtrap);
+	insert(&location, BREAKPOINT_HARDWARE, place, condition(500));
+	next();
+	expect_hit(&location, true);
+	cr_expect_eq(fixture.event.signal, SIGSTOP);
+	cr_expect_eq(pc(), (uintptr_t)place);
+	cr_expect_eq(counter_there(), 500);
+	expect_good_end();
+	cr_expect_eq(fixture.stops, 1);
+	expect_counts(&location, ROUNDS, 1);
+	take_out(&location, true);
+}
+
+Test(perf_event, own_sigstop_is_not_ours)
+{
+	struct location location;
+
+	start(own_stop);
+	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
+	next();
+	cr_assert_eq(fixture.event.signal, SIGSTOP);
+	cr_expect_not(fixture.hits.signal_is_ours);
+	cr_expect_eq(fixture.hits.count, 0);
+	expect_good_end();
+	take_out(&location, true);
+}
+
+/* One step, or what comes before it. */
+static void step(bool blocked)
+{
+	const uint64_t mask = blocked ? UINT64_C(1) << (SIGTRAP - 1) : 0;
+
+	/* The SIGTRAP of a step unblocks SIGTRAP: block it again each time. */
+	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, fixture.pid, sizeof(mask), &mask), 0);
+	cr_assert_eq(thread_step(fixture.event.thread, 0), 0);
+	inferiors_wait(&fixture.inferiors, true, &fixture.event);
+	cr_assert_eq(fixture.event.kind, EVENT_SIGNAL);
+	fixture.hits = (struct hits){0};
+	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &fixture.hits);
+}
+
+/* The step's SIGTRAP hides that of the hit, but the hit is told: once, and at
+ * the step that stored. */
+static void step_over_watched_stores(bool blocked)
+{
+	struct location at, watch;
+	unsigned int hits = 0;
+
+	start(store);
+	insert(&at, BREAKPOINT_HARDWARE, before_store, NULL);
+	next();
+	expect_hit(&at, true);
+	take_out(&at, false);
+	insert(&watch, WATCHPOINT_WRITE, &counter, NULL);
+	for (int i = 0; i < 80 && hits < 2; i++) {
+		step(blocked);
+		if (fixture.event.signal == SIGSTOP) {
+			cr_expect(fixture.hits.signal_is_ours);
+			cr_expect_eq(fixture.hits.count, 0);
+		} else {
+			cr_assert_eq(fixture.event.signal, SIGTRAP);
+		}
+		hits += fixture.hits.count;
+		if (fixture.hits.count)
+			cr_expect_eq(counter_there(), 41 + hits);
+	}
+	cr_expect_eq(hits, 2);
+	expect_counts(&watch, 2, 2);
+	next();
+	if (blocked) {
+		cr_assert_eq(fixture.event.signal, SIGSTOP);
+		cr_expect(fixture.hits.signal_is_ours);
+		cr_expect_eq(fixture.hits.count, 0);
+		next();
+	}
+	cr_expect_eq(fixture.event.kind, EVENT_EXITED);
+	take_out(&watch, true);
+}
+
+Test(perf_event, step_over_a_watched_store)
+{
+	step_over_watched_stores(false);
+}
+
+Test(perf_event, step_with_sigtrap_blocked)
+{
+	step_over_watched_stores(true);
+}
+
+Test(perf_event, forked_child_is_free)
+{
+	struct location location;
+
+	start(fork_child);
+	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
+	cr_assert_eq(next(), EVENT_FORK);
+	cr_assert_eq(ptrace(PTRACE_DETACH, fixture.event.child_pid, 0, 0), 0);
+	do
+		next();
+	while (fixture.event.kind == EVENT_SIGNAL && fixture.event.signal == SIGCHLD);
+	cr_assert_eq(fixture.event.kind, EVENT_EXITED);
+	cr_expect_eq(fixture.event.status, GOOD_STATUS);
+	expect_counts(&location, 0, 0);
+	take_out(&location, true);
+}
+
+Test(perf_event, exec_takes_everything_out)
+{
+	struct location location[HW_SLOTS_MAX];
+	bool shared;
+	unsigned int slots = arch_native()->hw_slots(HW_EXECUTE, &shared);
+
+	start(exec_other);
+	for (unsigned int i = 0; i < slots; i++)
+		insert(&location[i], BREAKPOINT_HARDWARE, place, NULL);
+	cr_assert_eq(next(), EVENT_EXEC);
+	for (unsigned int i = 0; i < slots; i++)
+		take_out(&location[i], true);
+	for (unsigned int i = 0; i < slots; i++)
+		insert(&location[i], BREAKPOINT_HARDWARE, place, NULL);
+	expect_good_end();
+	for (unsigned int i = 0; i < slots; i++)
+		take_out(&location[i], true);
+}
+
+Test(perf_event, needs_more_descriptors_than_the_limit)
+{
+	struct rlimit limit, now;
+	struct location location;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	start(rounds);
+	limit.rlim_cur = 3;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* The program first needs one, which is at hand from the probe. */
+	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &now), 0);
+	cr_expect_eq(now.rlim_cur, 3);
+	take_out(&location, false);
+	expect_good_end();
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+
+#include "bpf/records.h"
+
+enum { TID = 100, OTHER = 101 };
+
+struct taken {
+	unsigned int count;
+	uint32_t location[8];
+};
+
+static void take(void *data, const struct bpf_hit_record *record)
+{
+	struct taken *taken = data;
+
+	if (taken->count < 8)
+		taken->location[taken->count++] = record->location;
+}
+
+static void add(struct records *records, uint32_t tid, uint32_t location,
+		uint32_t by_stop)
+{
+	const struct bpf_hit_record record = {
+		.tid = tid, .location = location, .by_stop = by_stop};
+
+	cr_assert(records_add(records, &record));
+}
+
+Test(records, wait_for_their_thread)
+{
+	struct records records = {0};
+	struct taken taken = {0};
+
+	for (uint32_t i = 0; i < 1000; i++)
+		add(&records, OTHER, 9, 0);
+	add(&records, TID, 1, 0);
+	add(&records, TID, 2, 0);
+	cr_expect_not(records_take(&records, TID, false, take, &taken));
+	cr_assert_eq(taken.count, 2);
+	cr_expect_eq(taken.location[0], 1);
+	cr_expect_eq(taken.location[1], 2);
+	cr_expect_eq(records.count, 1000);
+
+	taken.count = 0;
+	records_take(&records, TID, false, take, &taken);
+	cr_expect_eq(taken.count, 0, "a record was handed out twice");
+	records_deinit(&records);
+}
+
+Test(records, owe_a_sigstop)
+{
+	struct records records = {0};
+	struct taken taken = {0};
+
+	/* Another signal comes first and takes the hit; the SIGSTOP follows. */
+	add(&records, TID, 1, 1);
+	cr_expect(records_take(&records, TID, false, take, &taken));
+	cr_expect_eq(taken.count, 1);
+	cr_expect(records_take(&records, TID, true, take, &taken));
+	cr_expect_eq(taken.count, 1, "the hit was told twice");
+	cr_expect_not(records_take(&records, TID, true, take, &taken));
+	cr_expect_eq(records.count, 0);
+	records_deinit(&records);
+}
+
+Test(records, of_a_gone_location)
+{
+	struct records records = {0};
+	struct taken taken = {0};
+
+	add(&records, TID, 1, 0);
+	add(&records, TID, 1, 1);
+	add(&records, TID, 2, 0);
+	records_forget_location(&records, 1);
+	cr_expect(records_take(&records, TID, true, take, &taken),
+		  "the SIGSTOP of a gone location is ours all the same");
+	cr_assert_eq(taken.count, 1);
+	cr_expect_eq(taken.location[0], 2);
+	records_deinit(&records);
+}
+
+static bool is_other(void *data, const struct bpf_hit_record *record)
+{
+	(void)data;
+	return record->tid == OTHER;
+}
+
+Test(records, drop_the_dead)
+{
+	struct records records = {0};
+	struct taken taken = {0};
+
+	add(&records, OTHER, 1, 0);
+	add(&records, TID, 2, 0);
+	records_drop(&records, is_other, NULL);
+	cr_expect_eq(records.count, 1);
+	records_take(&records, OTHER, true, take, &taken);
+	cr_expect_eq(taken.count, 0);
+	records_deinit(&records);
+}
