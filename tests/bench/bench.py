@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The cost of a false hit, and of a stop: table, JSON, and a plot by gnuplot.
+
+Runs are interleaved, so that a machine that slows down slows all cases down; the
+figures are medians, and ratios are of this run's medians."""
+import sys
+
+sys.dont_write_bytecode = True
+import argparse
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+
+import measure
+
+# What must hold: numerator, denominator, most (or least) that the ratio may be.
+TARGETS = [
+    ("truehit", "floor", "at most", 1.10),
+    ("z1_pinned", "truehit", "at least", 4.0),
+    ("host", "truehit", "at least", 15.0),
+]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--truehit", default="build/truehit")
+    parser.add_argument("--build", default="build", help="where the programs were built")
+    parser.add_argument("--output", default="build/bench", help="directory of the results")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--check", action="store_true", help="missed targets are a failure")
+    return parser.parse_args()
+
+
+def measure_hits(bench, rounds):
+    cases = bench.cases()
+    for number in range(rounds):
+        for case in cases:
+            # The pair whose ratio has to be the sharpest is measured every time.
+            if number < 3 or case.name in ("floor", "truehit"):
+                bench.run(case)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+    return cases
+
+
+def measure_stops(bench, rounds=3):
+    costs = {(name, count): [] for name in ("truehit", "gdbserver") for count in (1, 4)
+             if name == "truehit" or bench.gdbserver}
+    for _ in range(rounds):
+        for (name, count), runs in costs.items():
+            server = bench.truehit if name == "truehit" else bench.gdbserver
+            runs.append(bench.stop_cost(server, count))
+    return costs
+
+
+def judge(cases):
+    """The rows of the targets: text, ratio, met."""
+    medians = {case.name: case.median for case in cases}
+    rows = []
+    for over, under, word, limit in TARGETS:
+        if over not in medians or under not in medians:
+            continue
+        ratio = medians[over] / medians[under]
+        met = ratio <= limit if word == "at most" else ratio >= limit
+        rows.append((f"{over} / {under}", ratio, word, limit, met))
+    return rows
+
+
+def plot(cases, directory):
+    """A bar for each case on a logarithmic axis."""
+    if not shutil.which("gnuplot"):
+        print("gnuplot is not installed: no plot")
+        return
+    data = directory / "bench.dat"
+    rows = sorted(cases, key=lambda case: case.median)
+    data.write_text("".join(f'"{case.title}"\t{case.median / 1000:.3f}\n' for case in rows))
+    script = f"""
+set terminal svg size 760,{60 + 44 * len(rows)} font 'sans,13' background 'white'
+set output '{directory / 'bench.svg'}'
+set datafile separator '\\t'
+set title 'Cost of a false hit (microseconds, logarithmic)'
+set logscale x
+set xrange [{rows[0].median / 4000:.3f}:{rows[-1].median / 300:.3f}]
+set yrange [{len(rows) - 0.5}:-0.5]
+set style fill solid
+set boxwidth 0.6
+set grid xtics
+set border 3
+set tics nomirror
+unset key
+left = {rows[0].median / 4000:.3f}
+plot '{data}' using 2:0:(left):2:($0-0.32):($0+0.32):ytic(1) with boxxyerrorbars lc rgb '#3465a4', \\
+     '' using ($2*1.1):0:(sprintf('%.1f', $2)) with labels left
+"""
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
+def main():
+    options = arguments()
+    bench = measure.Bench(options.truehit, options.build)
+    directory = pathlib.Path(options.output)
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        bench.calibrate()
+        cases = measure_hits(bench, options.rounds)
+        stops = measure_stops(bench)
+    except measure.Broken as error:
+        sys.exit(f"bench: {error}")
+    floor = cases[0].median
+    print(f"\nCost of a false hit ({measure.machine()['cpu']}, "
+          f"Linux {measure.machine()['kernel']})\n")
+    print(f"  {'':<34} {'median':>10} {'lowest':>10} {'x floor':>8} {'hits':>8}  runs")
+    for case in cases:
+        print(f"  {case.title:<34} {measure.microseconds(case.median):>10} "
+              f"{measure.microseconds(min(case.runs)):>10} {case.median / floor:>8.2f} "
+              f"{case.iterations:>8}  {len(case.runs)}")
+    print("\nCost of a stop and continue, by gdb\n")
+    for (name, count), runs in stops.items():
+        print(f"  {name:<10} {count} conditional breakpoint{'s' if count > 1 else ' '} "
+              f"{measure.microseconds(statistics.median(runs)):>10}")
+    print("\nTargets\n")
+    targets = judge(cases)
+    for text, ratio, word, limit, met in targets:
+        print(f"  {text:<22} {ratio:>7.2f}  {word} {limit:<5}  {'met' if met else 'MISSED'}")
+    (directory / "bench.json").write_text(json.dumps({
+        "machine": measure.machine(),
+        "loop_ns": bench.base,
+        "false_hit_ns": {c.name: {"title": c.title, "median": c.median, "runs": c.runs,
+                                  "hits": c.iterations} for c in cases},
+        "stop_and_continue_ns": {f"{name}_{count}": {"median": statistics.median(runs),
+                                                     "runs": runs}
+                                 for (name, count), runs in stops.items()},
+        "targets": [dict(zip(("ratio", "value", "word", "limit", "met"), row))
+                    for row in targets],
+    }, indent=2) + "\n")
+    plot(cases, directory)
+    print(f"\nWritten to {directory}: bench.json, bench.svg")
+    missed = len(targets) < len(TARGETS) or not all(row[-1] for row in targets)
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measuring what a false hit costs; used by the benchmark and the demo.
+
+The loop program measures itself: it prints the nanoseconds of one iteration. What
+the breakpoint costs is that minus the same loop without one.
+"""
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LOOP = ROOT / "tests" / "progs" / "loop.c"
+LIMIT = 300  # seconds: a run that takes longer hangs
+
+
+class Broken(Exception):
+    """A measurement could not be made; the text says why."""
+
+
+def line(marker="BODY"):
+    """FILE:LINE of a marked line of the loop program."""
+    for number, text in enumerate(LOOP.read_text().splitlines(), 1):
+        if f"/* {marker} */" in text:
+            return f"loop.c:{number}"
+    raise Broken(f"loop.c has no line marked {marker}")
+
+
+def gdb_argv(program, commands):
+    argv = ["gdb", "-nx", "-q", "-batch"]
+    for setting in ("debuginfod enabled off", "width 0", "height 0", "confirm off", "sysroot"):
+        argv += ["-iex", f"set {setting}"]
+    argv.append(str(program))
+    for command in commands:
+        argv += ["-ex", command]
+    return argv
+
+
+class Server:
+    """A server with the loop program in it, ended when the block ends."""
+
+    def __init__(self, server, program, iterations, pinned=False):
+        pin = ["taskset", "-c", "0"] if pinned else []
+        self.output = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            [*pin, str(server), "--once", ":0", str(program), str(iterations)],
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
+
+    def __enter__(self):
+        try:
+            self.port = int(self.wait_for(r"Listening on port (\d+)"))
+        except Broken:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exception):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.output.close()
+
+    def text(self):
+        self.output.flush()
+        with open(f"/proc/self/fd/{self.output.fileno()}", encoding="utf-8",
+                  errors="replace") as file:
+            return file.read()
+
+    def wait_for(self, regex):
+        while True:
+            ended = self.process.poll() is not None
+            match = re.search(regex, self.text())
+            if match:
+                return match.group(1)
+            if ended:
+                raise Broken(f"{self.process.args[0]} ended: {self.text().strip()}")
+            try:
+                self.process.wait(0.01)
+            except subprocess.TimeoutExpired:
+                pass
+
+    def gdb(self, program, commands):
+        """Runs gdb with these commands; returns its output."""
+        argv = gdb_argv(program, [f"target remote :{self.port}", *commands])
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
+        return done.stdout
+
+    def loop_ns(self):
+        """What the loop program printed: iterations done, ns of each."""
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired as error:
+            raise Broken("the server has not ended with its program") from error
+        match = re.search(r"(\d+) iterations, ([\d.]+) ns per iteration", self.text())
+        if not match:
+            raise Broken(f"the loop did not end: {self.text().strip()}")
+        return int(match.group(1)), float(match.group(2))
+
+
+@dataclasses.dataclass
+class Case:
+    """One way to throw false hits away."""
+    name: str
+    title: str
+    iterations: int
+    server: str = ""         # a program, or "" for the floor
+    command: str = "hbreak"
+    evaluation: str = "target"
+    pinned: bool = False
+    runs: list = dataclasses.field(default_factory=list)  # ns per false hit
+
+    @property
+    def median(self):
+        return statistics.median(self.runs)
+
+
+class Bench:
+    """The programs to measure with."""
+
+    def __init__(self, truehit, build, gdbserver=None):
+        self.truehit = truehit
+        self.loop = pathlib.Path(build) / "tests" / "progs" / "loop"
+        self.floor = pathlib.Path(build) / "tests" / "bench" / "floor"
+        self.gdbserver = gdbserver or shutil.which("gdbserver")
+        self.base = 0.0
+
+    def calibrate(self):
+        """The loop without breakpoints, ns per iteration."""
+        runs = []
+        for _ in range(3):
+            text = subprocess.run([self.loop, "10000000"], capture_output=True, text=True,
+                                  check=True, timeout=LIMIT).stdout
+            runs.append(float(re.search(r"([\d.]+) ns per iteration", text).group(1)))
+        self.base = statistics.median(runs)
+
+    def cases(self, scale=1.0):
+        def count(number):
+            return max(100, int(number * scale))
+        cases = [Case("floor", "kernel floor: event + `return 0`", count(60000)),
+                 Case("truehit", "truehit hbreak ... if", count(60000), self.truehit)]
+        if self.gdbserver and shutil.which("taskset"):
+            server = self.gdbserver
+            cases += [
+                Case("z1_pinned", "gdbserver Z1, pinned to one CPU", count(6000), server,
+                     pinned=True),
+                Case("z0_pinned", "gdbserver Z0, pinned to one CPU", count(6000), server,
+                     "break", pinned=True),
+                Case("z1", "gdbserver Z1 (hbreak ... if)", count(3000), server),
+                Case("z0", "gdbserver Z0 (break ... if)", count(3000), server, "break"),
+                Case("host", "host-side, gdbserver", count(1000), server, evaluation="host"),
+            ]
+        return cases
+
+    def run(self, case):
+        """One run of a case: appends the cost of one false hit in ns."""
+        if not case.server:
+            done = subprocess.run([self.floor, str(case.iterations)], capture_output=True,
+                                  text=True, timeout=LIMIT, check=False)
+            match = re.match(r"([\d.]+) ns per hit", done.stdout)
+            if not match:
+                raise Broken(done.stderr.strip() or "floor failed")
+            case.runs.append(float(match.group(1)))
+            return
+        with Server(case.server, self.loop, case.iterations, case.pinned) as server:
+            output = server.gdb(self.loop, [
+                f"set breakpoint condition-evaluation {case.evaluation}",
+                f"{case.command} {line()} if i == -1", "continue"])
+            if "exited normally" not in output:
+                raise Broken(f"{case.title}: gdb said\n{output}")
+            done, cost = server.loop_ns()
+        if done != case.iterations:
+            raise Broken(f"{case.title}: {done} of {case.iterations} iterations")
+        case.runs.append(cost - self.base)
+
+    def stop_cost(self, server, breakpoints, stops=150):
+        """ns of one reported stop and the continue after it, seen by the program."""
+        others = [f"hbreak {line(name)} if iterations == 5"
+                  for name in ("NEVER1", "NEVER2", "NEVER3")][:breakpoints - 1]
+        with Server(server, self.loop, stops) as running:
+            script = "\n".join(["import gdb", "while gdb.selected_inferior().pid:",
+                                "    gdb.execute('continue', to_string=True)"])
+            with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+                file.write(script)
+                file.flush()
+                output = running.gdb(self.loop, [f"hbreak {line()} if i >= 0", *others,
+                                                 f"source {file.name}"])
+            done, cost = running.loop_ns()
+        if done != stops:
+            raise Broken(f"{done} of {stops} iterations; gdb said\n{output}")
+        return cost
+
+
+def machine():
+    """What the numbers were measured on."""
+    model = "unknown"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for text in file:
+            if text.startswith("model name"):
+                model = text.partition(":")[2].strip()
+                break
+    return {"cpu": model, "cpus": os.cpu_count(), "kernel": os.uname().release}
+
+
+def microseconds(ns):
+    return f"{ns / 1000:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+
+
+def bars(rows, width=44):
+    """Rows of (title, value, text) as bars, as long as their values."""
+    top = max(value for _, value, _ in rows)
+    indent = max(len(title) for title, _, _ in rows)
+    eighths = " ▏▎▍▌▋▊▉"
+    out = []
+    for title, value, text in rows:
+        length = max(1, round(8 * width * value / top))
+        bar = "█" * (length // 8) + (eighths[length % 8] if length % 8 else "")
+        out.append(f"  {title:<{indent}}  {bar} {text}")
+    return "\n".join(out)
