@@ -254,7 +254,7 @@ static bool apply(struct builder *builder, struct symbols *s,
 		return push(s, make_extended(builder, insn, operands[0]));
 	case AGENT_CLASS_REF:
 		node.kind = KIND_MEMORY;
-		node.value = opcode->size * 8U;
+		node.value = (uint64_t)opcode->size * 8;
 		break;
 	}
 	if (insn->code == AGENT_LOG_NOT)

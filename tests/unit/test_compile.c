@@ -141,21 +141,28 @@ static int find_blocked(void)
 	return offset;
 }
 
+static void skip_if_refused(int result)
+{
+	if (result == -EPERM || result == -ENOSYS)
+		cr_skip_test("this user may not load BPF programs here: %s",
+			     strerror(-result));
+}
+
 static void make_maps(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
 	shared_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "shared", 4, sizeof(*shared), 1,
 				   &opts);
-	if (shared_fd == -EPERM)
-		cr_skip_test("the kernel does not let this user load BPF programs");
+	skip_if_refused(shared_fd);
 	cr_assert_geq(shared_fd, 0, "map: %s", strerror(-shared_fd));
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      shared_fd, 0);
 	cr_assert_neq(shared, MAP_FAILED);
 	ring_fd =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, RECORDS_SIZE, NULL);
-	cr_assert_geq(ring_fd, 0);
+	skip_if_refused(ring_fd);
+	cr_assert_geq(ring_fd, 0, "ring: %s", strerror(-ring_fd));
 	ring = ring_buffer__new(ring_fd, on_record, NULL, NULL);
 	cr_assert_not_null(ring);
 }
@@ -251,6 +258,7 @@ static int load(const struct bpf_code *code)
 
 	if (fd >= 0)
 		return fd;
+	skip_if_refused(fd);
 	opts.log_level = 1;
 	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "Dual BSD/GPL",
 			   code->insns, code->count, &opts);
@@ -277,6 +285,8 @@ static int attach(int program, bool sigtrap)
 	int fd = (int)syscall(SYS_perf_event_open, &attr, child, -1, -1,
 			      PERF_FLAG_FD_CLOEXEC);
 
+	if (fd < 0 && (errno == ENOSPC || errno == ENOENT || errno == EOPNOTSUPP))
+		cr_skip_test("no hardware breakpoint to be had: %s", strerror(errno));
 	cr_assert_geq(fd, 0, "perf_event_open: %s", strerror(errno));
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_BPF, program), 0);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
