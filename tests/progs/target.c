@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,21 @@ static int do_stop(char **args)
 	return 4;
 }
 
+/* Spins with a trap of its own, as the kernel would raise it, blocked and pending. */
+static int do_blocked_trap(char **args)
+{
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = TRAP_TRACE};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info) != 0)
+		return 1;
+	raise(SIGUSR1);
+	return do_spin(args);
+}
+
 static int do_die(char **args)
 {
 	raise(atoi(args[0]));
@@ -185,6 +201,7 @@ static const struct {
 	{"raise", do_raise},
 	{"wait-signal", do_wait_signal},
 	{"stop", do_stop},
+	{"blocked-trap", do_blocked_trap},
 	{"die", do_die},
 	{"leader-exits", do_leader_exits},
 	{"thread-exec", do_thread_exec},

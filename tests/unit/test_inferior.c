@@ -422,6 +422,8 @@ Test(threads, kill_with_a_zombie_leader)
 
 Test(threads, exec_by_another_thread)
 {
+	char text[16];
+	uint64_t pc;
 	struct fixture f;
 	struct event event;
 
@@ -439,7 +441,14 @@ Test(threads, exec_by_another_thread)
 	cr_assert_eq(event.thread->tid, f.inferior->pid);
 	cr_assert_eq(TAILQ_FIRST(&f.inferior->threads), event.thread);
 	cr_assert_null(TAILQ_NEXT(event.thread, link));
-	cr_assert_eq(pc_of(event.thread), linker_entry(f.inferior), "new memory");
+	pc = pc_of(event.thread);
+	cr_assert_eq(pc, linker_entry(f.inferior), "new memory");
+	cr_assert_eq(inferior_read(f.inferior, pc, text, sizeof(text)), sizeof(text));
+	cr_assert_eq(inferior_write(f.inferior, pc, text, sizeof(text)), 0);
+	cr_assert_eq(thread_step(event.thread, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGTRAP);
+	cr_assert_gt(pc_of(event.thread), pc);
 	cr_assert_eq(thread_continue(event.thread, 0), 0);
 	expect_exit(&f, 5);
 }
@@ -586,6 +595,32 @@ Test(interrupts, stale_ones_do_not_disturb_a_step)
 }
 
 /*
+ * The two meet for certain: a trap is pending when the interrupt stops the thread.
+ * While the signal is blocked there is nothing to tell.
+ */
+Test(interrupts, tell_a_pending_trap_first)
+{
+	struct fixture f;
+	struct event event;
+	uint64_t none = 0;
+
+	launch(&f, "blocked-trap", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	expect_event(&f, EVENT_INTERRUPTED, &event);
+	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, f.leader->tid, sizeof(none), &none), 0);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGTRAP);
+	cr_assert_eq(event.siginfo.si_code, TRAP_TRACE);
+	kill_all(&f);
+}
+
+/*
  * A thread that has executed a breakpoint instruction reports that, even if it was
  * interrupted before it could: after an interrupt's stop, no trap is outstanding.
  */
@@ -605,6 +640,8 @@ Test(interrupts, never_hide_a_trap)
 	for (int i = 0; i < 2000; i++) {
 		cr_assert_eq(thread_set_pc(f.leader, entry), 0);
 		cr_assert_eq(thread_continue(f.leader, 0), 0);
+		for (volatile int delay = i % 500 * 40; delay > 0; delay--)
+			; /* so that the interrupt meets the trap at every point */
 		cr_assert_eq(thread_interrupt(f.leader), 0);
 		event = next_event(&f);
 		if (event.kind == EVENT_INTERRUPTED) {
