@@ -117,6 +117,9 @@ Test(interp, shifts)
 	EVALUATES(20, C8(5), C8(2), 0x09);
 	EVALUATES(-2, MINUS(5), C8(2), 0x0a);
 	EVALUATES(0x3ffffffffffffffe, MINUS(5), C8(2), 0x0b);
+	EVALUATES(1ULL << 40, C8(1), C8(40), 0x09);
+	EVALUATES(-1, MIN, C8(63), 0x0a);
+	EVALUATES(1, MIN, C8(63), 0x0b);
 	/* counts are taken modulo 64 */
 	EVALUATES(5, C8(5), C8(64), 0x09);
 	EVALUATES(10, C8(5), C8(65), 0x09);
