@@ -5,12 +5,11 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static volatile uint64_t *counts;
+static volatile unsigned long *counts; /* gdb 13 scales a typedef by 0 */
 
 static void tick(long id)
 {
