@@ -27,8 +27,12 @@ static const char *const rights =
 int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
 		    size_t log_size)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .log_buf = log,
-		    .log_size = log ? (uint32_t)log_size : 0, .log_level = log ? 1 : 0);
+	struct bpf_prog_load_opts options = {
+		.sz = sizeof(options),
+		.log_buf = log,
+		.log_size = log ? (uint32_t)log_size : 0,
+		.log_level = log ? 1 : 0,
+	};
 
 	/* The licence is what the kernel wants to see for its reading helpers. */
 	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "truehit", "Dual BSD/GPL", insns,
@@ -117,7 +121,10 @@ static int find_task_blocked(void)
 
 static struct error *make_shared(struct bpf_kernel *kernel)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	const struct bpf_map_create_opts options = {
+		.sz = sizeof(options),
+		.map_flags = BPF_F_MMAPABLE,
+	};
 	void *shared;
 
 	kernel->shared_fd =

@@ -29,6 +29,8 @@ struct placement {
 	size_t nfds;
 };
 
+TAILQ_HEAD(placement_list, placement);
+
 /* The engine's state. */
 struct perf_event {
 	const struct arch_ops *arch;
@@ -36,7 +38,7 @@ struct perf_event {
 	struct programs programs;
 	bool sigtrap; /* events raise SIGTRAP; else only programs stop threads */
 	struct records records;
-	TAILQ_HEAD(, placement) placements;
+	struct placement_list placements;
 	/* A random number in the upper half, so that a perf event of the program's
 	 * own does not look like ours, and a serial number in the lower. */
 	uint64_t next_sig_data;

@@ -33,16 +33,21 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 	TAILQ_INIT(&programs->list);
 }
 
-static void program_destroy(struct programs *programs, struct program *program)
+static void program_free(struct program *program)
 {
 	for (size_t i = 0; i < program->nconditions; i++)
 		agent_expr_unref(program->conditions[i]);
 	cleanup_close(&program->fd);
-	bpf_kernel_free_location(programs->kernel, program->location);
 	free(program->conditions);
 	free(program->undecided);
 	free(program->refused);
 	free(program);
+}
+
+static void program_destroy(struct programs *programs, struct program *program)
+{
+	bpf_kernel_free_location(programs->kernel, program->location);
+	program_free(program);
 }
 
 void programs_deinit(struct programs *programs)
@@ -96,37 +101,47 @@ static void trim(struct programs *programs, unsigned int max)
 	}
 }
 
-/* A program without code: conditions and location index only. */
-static struct error *program_create(struct programs *programs,
-				    struct agent_expr *const *conditions,
-				    size_t nconditions, struct program **ret)
+/* References of our own, or NULL. */
+static struct agent_expr **copy_conditions(struct agent_expr *const *conditions,
+					   size_t count)
 {
-	_cleanup_free_ struct agent_expr **copies = NULL;
-	struct program *program;
-	int location = bpf_kernel_take_location(programs->kernel);
+	struct agent_expr **copies = calloc(count + 1, sizeof(struct agent_expr *));
 
+	for (size_t i = 0; copies && i < count; i++)
+		copies[i] = agent_expr_ref(conditions[i]);
+	return copies;
+}
+
+/* A program without code, conditions and location index only: 0, -ENOMEM, or
+ * -ENOSPC if all indexes are in use. */
+static int program_create(struct programs *programs,
+			  struct agent_expr *const *conditions, size_t nconditions,
+			  struct program **ret)
+{
+	struct program *program = calloc(1, sizeof(*program));
+	int location;
+
+	if (!program)
+		return -ENOMEM;
+	program->fd = -1;
+	program->conditions = copy_conditions(conditions, nconditions);
+	if (!program->conditions) {
+		program_free(program);
+		return -ENOMEM;
+	}
+	program->nconditions = nconditions;
+	location = bpf_kernel_take_location(programs->kernel);
 	if (location < 0) {
 		trim(programs, 0);
 		location = bpf_kernel_take_location(programs->kernel);
 	}
-	if (location < 0)
-		return error_create(0, "more than %d locations in the kernel",
-				    BPF_LOCATIONS_MAX);
-	copies = calloc(nconditions + 1, sizeof(*copies));
-	program = calloc(1, sizeof(*program));
-	if (!copies || !program) {
-		free(program);
-		bpf_kernel_free_location(programs->kernel, (unsigned int)location);
-		return error_create(ENOMEM, "a program for the kernel");
+	if (location < 0) {
+		program_free(program);
+		return location;
 	}
-	for (size_t i = 0; i < nconditions; i++)
-		copies[i] = agent_expr_ref(conditions[i]);
-	program->conditions = take_ptr(copies);
-	program->nconditions = nconditions;
 	program->location = (unsigned int)location;
-	program->fd = -1;
 	*ret = program;
-	return NULL;
+	return 0;
 }
 
 /* The last line that says something: the verifier ends with statistics. */
@@ -135,8 +150,8 @@ static const char *last_words(char *log)
 	const char *last = "no reason given";
 
 	for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
-		if (strncmp(line, "processed ", 10) &&
-		    strncmp(line, "verification time", 17))
+		if (strncmp(line, "processed ", 10) != 0 &&
+		    strncmp(line, "verification time", 17) != 0)
 			last = line;
 	return last;
 }
@@ -201,27 +216,43 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	return compile_and_load(programs, program, 0);
 }
 
+static struct error *program_make(struct programs *programs,
+				  struct agent_expr *const *conditions,
+				  size_t nconditions, struct program **ret)
+{
+	struct program *program = NULL;
+	struct error *error;
+	int r = program_create(programs, conditions, nconditions, &program);
+
+	if (r < 0)
+		return error_create(-r == ENOSPC ? 0 : -r,
+				    "no place for another program in the kernel");
+	error = make_code(programs, program);
+	if (error) {
+		program_destroy(programs, program);
+		return error;
+	}
+	TAILQ_INSERT_HEAD(&programs->list, program, link);
+	*ret = program;
+	return NULL;
+}
+
 struct error *program_get(struct programs *programs,
 			  struct agent_expr *const *conditions, size_t nconditions,
 			  struct program **ret)
 {
 	struct program *program = find_idle(programs, conditions, nconditions);
-	struct error *error;
 
 	if (program) {
 		programs->nidle--;
 		programs->kernel->shared->locations[program->location] =
 			(struct bpf_location_counts){0};
 	} else {
-		error = program_create(programs, conditions, nconditions, &program);
+		struct error *error =
+			program_make(programs, conditions, nconditions, &program);
+
 		if (error)
 			return error;
-		error = make_code(programs, program);
-		if (error) {
-			program_destroy(programs, program);
-			return error;
-		}
-		TAILQ_INSERT_HEAD(&programs->list, program, link);
 	}
 	program->used = true;
 	*ret = program;

@@ -23,7 +23,7 @@ enum {
 static const uint64_t sigtrap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
 /* Where the trial breakpoint is: a function that is really called. */
-__attribute__((noinline, noclone)) static void passed_by_trials(void)
+__attribute__((noinline)) static void passed_by_trials(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
@@ -41,6 +41,9 @@ static void __attribute__((noreturn)) child_main(pid_t parent)
 	pid_t self = getpid();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* File capabilities made us undumpable, and so untouchable without
+	 * CAP_SYS_PTRACE; an inferior runs a program of its own and is not. */
+	prctl(PR_SET_DUMPABLE, 1);
 	if (getppid() != parent || ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 		_exit(1);
 	while (kill(self, MARK) == 0)
@@ -82,7 +85,7 @@ static bool is_trap(const siginfo_t *info)
 
 struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
 {
-	siginfo_t info;
+	siginfo_t info = {0};
 	pid_t parent = getpid();
 
 	*trial = (struct trial){.arch = arch};
@@ -117,8 +120,8 @@ static struct error *run_to_mark(const struct trial *trial,
 
 	*outcome = (struct trial_outcome){0};
 	for (unsigned int i = 0; i < STOPS_MAX; i++) {
+		siginfo_t info = {0};
 		struct error *error;
-		siginfo_t info;
 		int r;
 
 		if (ptrace(PTRACE_CONT, trial->pid, 0, 0) < 0)

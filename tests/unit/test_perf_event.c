@@ -23,7 +23,7 @@ static volatile uint64_t counter;
 static volatile bool *go; /* shared with the child */
 
 #define PLACE(name)                                                                    \
-	static __attribute__((noinline, noclone)) void name(void)                      \
+	static __attribute__((noinline)) void name(void)                               \
 	{                                                                              \
 		__asm__ volatile("" ::: "memory");                                     \
 	}
@@ -328,10 +328,12 @@ Test(perf_event, true_hit_stops_there)
 	cr_expect_eq(counter_there(), 500);
 	expect_counts(&location, 501, 1);
 
-	/* The same signal without a record, and none was lost: no hit. */
-	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &again);
-	cr_expect(again.signal_is_ours);
-	cr_expect_eq(again.count, 0);
+	/* The same SIGTRAP without a record, and none was lost: no hit. */
+	if (fixture.event.signal == SIGTRAP) {
+		fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &again);
+		cr_expect(again.signal_is_ours);
+		cr_expect_eq(again.count, 0);
+	}
 
 	expect_good_end();
 	expect_counts(&location, ROUNDS, 1);
@@ -514,7 +516,8 @@ static void step_over_watched_stores(bool blocked)
 	cr_expect_eq(hits, 2);
 	expect_counts(&watch, 2, 2);
 	next();
-	if (blocked) {
+	/* Without SIGTRAPs of the events' own, every hit is stopped by SIGSTOP. */
+	if (blocked || fixture.event.kind == EVENT_SIGNAL) {
 		cr_assert_eq(fixture.event.signal, SIGSTOP);
 		cr_expect(fixture.hits.signal_is_ours);
 		cr_expect_eq(fixture.hits.count, 0);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bpf/program.h"
+
+static struct bpf_kernel kernel;
+static struct programs programs;
+
+static void no_record(void *data, const struct bpf_hit_record *record)
+{
+	(void)data;
+	(void)record;
+}
+
+static void set_up(void)
+{
+	_cleanup_error_ struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	error = bpf_kernel_init(&kernel, no_record, NULL);
+	if (error && error_errno(error) == EPERM)
+		cr_skip_test("%s", error_text(error));
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	programs_init(&programs, &kernel, arch_native(), false);
+}
+
+static void tear_down(void)
+{
+	programs_deinit(&programs);
+	bpf_kernel_deinit(&kernel);
+}
+
+/* const16 @value; end */
+static struct agent_expr *constant(unsigned int value)
+{
+	const uint8_t code[] = {0x23, (uint8_t)(value >> 8), (uint8_t)value, 0x27};
+	struct agent_expr *expr = NULL;
+
+	error_destroy(agent_expr_create(code, sizeof(code), &expr));
+	cr_assert_not_null(expr);
+	return expr;
+}
+
+/* A used program whose condition is that constant. */
+static struct program *get(unsigned int value)
+{
+	struct agent_expr *expr = constant(value);
+	struct program *program = NULL;
+	_cleanup_error_ struct error *error =
+		program_get(&programs, &expr, 1, &program);
+
+	agent_expr_unref(expr);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return program;
+}
+
+TestSuite(program, .init = set_up, .fini = tear_down, .timeout = 60);
+
+Test(program, comes_back_for_the_same_conditions)
+{
+	struct program *a = get(0), *b = get(0), *c = get(1);
+	unsigned int location = a->location;
+	int fd = a->fd;
+
+	cr_expect_neq(a, b, "one program at two locations at once");
+	cr_expect_neq(a->location, b->location);
+	kernel.shared->locations[location].hits = 5;
+	program_put(&programs, c);
+	program_put(&programs, a);
+	cr_expect_eq(get(0), a);
+	cr_expect_eq(a->fd, fd);
+	cr_expect_eq(a->location, location);
+	cr_expect_eq(kernel.shared->locations[location].hits, 0, "old counts");
+	cr_expect_eq(programs.nidle, 1);
+}
+
+Test(program, idle_ones_are_bounded)
+{
+	struct program *first = get(0), *used = get(1);
+
+	program_put(&programs, first);
+	for (unsigned int i = 2; i < PROGRAMS_IDLE_MAX + 2; i++)
+		program_put(&programs, get(i));
+	cr_expect_eq(programs.nidle, PROGRAMS_IDLE_MAX);
+	cr_expect_eq(TAILQ_LAST(&programs.list, program_list), used,
+		     "the one that is used stays, the oldest idle one goes");
+	cr_expect_geq(fcntl(used->fd, F_GETFD), 0);
+}
+
+Test(program, as_many_locations_as_there_are)
+{
+	struct program *program, *last = NULL;
+	_cleanup_error_ struct error *error = NULL;
+
+	for (int i = 0; i < BPF_LOCATIONS_MAX; i++)
+		cr_assert_eq(bpf_kernel_take_location(&kernel), i);
+	error = program_get(&programs, NULL, 0, &program);
+	cr_assert_not_null(error);
+
+	bpf_kernel_free_location(&kernel, 700);
+	last = get(1);
+	cr_expect_eq(last->location, 700);
+	program_put(&programs, last);
+	/* An idle program makes room. */
+	cr_expect_eq(get(2)->location, 700);
+}
+
+/* Conditions that make more code than can be: a program all the same. */
+Test(program, stands_in_for_too_much_code)
+{
+	enum { OPS = 15000, COUNT = 6 };
+	uint8_t *code = malloc(4 * OPS + 5);
+	struct agent_expr *conditions[COUNT];
+	struct program *program = NULL;
+	struct error *error;
+	size_t len = 0;
+
+	cr_assert_not_null(code);
+	/* const8 0, then: reg 0; add, again and again */
+	code[len++] = 0x22;
+	code[len++] = 0;
+	for (int i = 0; i < OPS; i++) {
+		code[len++] = 0x26;
+		code[len++] = 0;
+		code[len++] = 0;
+		code[len++] = 0x02;
+	}
+	code[len++] = 0x27;
+	error = agent_expr_create(code, len, &conditions[0]);
+	free(code);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	for (int i = 1; i < COUNT; i++)
+		conditions[i] = agent_expr_ref(conditions[0]);
+	error = program_get(&programs, conditions, COUNT, &program);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_geq(program->fd, 0);
+	cr_expect_not_null(program->refused);
+	for (int i = 0; i < COUNT; i++)
+		agent_expr_unref(conditions[i]);
+}
+
+Test(program, kernel_abilities)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		cr_skip_test("the kernel has no BTF");
+	cr_expect_gt(kernel.task_blocked_offset, 0);
+	cr_expect_eq(kernel.task_blocked_offset % 8, 0);
+}
