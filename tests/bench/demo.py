@@ -32,18 +32,14 @@ def session(truehit, loop):
     with measure.Server(truehit, loop, ITERATIONS) as server:
         print(server.text().strip())
         show_command(f"\n$ gdb {os.path.relpath(loop)}")
-        shown = [f"echo {LOOKS[0]}(gdb) target remote :{server.port}{LOOKS[1]}\\n"]
+        show_command(f"(gdb) target remote :{server.port}")
+        shown = []
         for command in commands:
             shown += [f"echo {LOOKS[0]}(gdb) {command}{LOOKS[1]}\\n", command]
-        # `target remote` itself comes first; its echo cannot go before it.
-        first, *rest = shown
-        show_command(f"(gdb) target remote :{server.port}")
-        output = server.gdb(loop, [*rest, "python print()"])
-        del first
+        output = server.gdb(loop, shown)
         print(output.rstrip(), flush=True)
         done, cost = server.loop_ns()
         show_command("\nWhat the program printed:")
-        print(server.text().strip().splitlines()[-1] if done else "")
         print(f"{done} iterations, {cost:.1f} ns per iteration")
     return output, done, cost
 
@@ -53,8 +49,14 @@ def verify(output, done):
     stops = re.findall(r"^(?:Thread .* hit )?Breakpoint 1, ", output, re.M)
     check(len(stops) == 1, f"gdb stopped {len(stops)} times instead of once")
     check(re.search(rf"^\$1 = {TRUE_HIT}$", output, re.M), f"i is not {TRUE_HIT} at the stop")
-    suppressed = re.search(rf"\b{TRUE_HIT}\b.*", output.partition("monitor breakpoints")[2])
-    check(suppressed, f"monitor breakpoints does not show {TRUE_HIT} false hits")
+    row = re.search(r"^hbreak .*?\s([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)(\s|$)",
+                    output, re.M)
+    check(row, "monitor breakpoints shows no hbreak")
+    hits, suppressed, true_hits = (int(n.replace(",", "")) for n in row.groups()[:3])
+    check((hits, suppressed, true_hits) == (TRUE_HIT + 1, TRUE_HIT, 1),
+          f"{hits} hits, {suppressed} false and {true_hits} true, instead of {TRUE_HIT} "
+          "false hits and one true one")
+    return len(stops), suppressed
 
 
 def measurements(truehit, build):
@@ -84,15 +86,14 @@ def main():
     loop = os.path.join(build, "tests", "progs", "loop")
     try:
         output, done, cost = session(truehit, loop)
-        verify(output, done)
+        stops, suppressed = verify(output, done)
         show_command("\nMeasuring here and now (half a minute)...\n")
         cases = measurements(truehit, build)
     except measure.Broken as error:
         sys.exit(f"demo: {error}")
     print(f"  iterations               {done:>12,}")
-    print(f"  stops seen by gdb        {1:>12,}")
-    print(f"  false hits suppressed    {TRUE_HIT:>12,}  before the stop "
-          f"({ITERATIONS - 1:,} in all)")
+    print(f"  stops seen by gdb        {stops:>12,}")
+    print(f"  false hits suppressed    {suppressed:>12,}  until the stop")
     print(f"  time per iteration       {measure.microseconds(cost):>12}  with the breakpoint\n")
     table(cases)
     return 0
