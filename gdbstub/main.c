@@ -1,5 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-int main(void)
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "base/log.h"
+#include "options.h"
+#include "server.h"
+
+int main(int argc, char **argv)
 {
-	return 0;
+	struct server server = {0};
+	struct error *error _cleanup_error_ =
+		options_parse(&server.options, argc, argv);
+
+	if (error) {
+		log_warning("%s (see truehit --help)", error_text(error));
+		return EXIT_FAILURE;
+	}
+	if (server.options.show_help) {
+		options_print_help();
+		return EXIT_SUCCESS;
+	}
+	if (server.options.show_version) {
+		options_print_version();
+		return EXIT_SUCCESS;
+	}
+	error = arch_native()->init();
+	if (error) {
+		log_warning("%s", error_text(error));
+		return EXIT_FAILURE;
+	}
+	return server_main(&server);
 }

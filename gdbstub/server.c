@@ -333,14 +333,14 @@ int server_main(struct server *server)
 		error = catch_signals(server);
 	if (error) {
 		listener_close(&server->listener);
-		log_info("%s\nExiting", error_text(error));
+		log_info("%s", error_text(error));
 		return EXIT_FAILURE;
 	}
 	run_init(&server->run);
 	session_init(&server->session);
 	error = open_program(server);
 	if (error) {
-		log_info("%s\nExiting", error_text(error));
+		log_info("%s", error_text(error));
 	} else {
 		listener_announce(&server->listener);
 		serve(server);
