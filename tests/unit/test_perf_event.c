@@ -93,6 +93,14 @@ static void store(void)
 	counter = 43;
 }
 
+/* More hits than the ring has room for, and one more elsewhere. */
+static void many_hits(void)
+{
+	for (int i = 0; i < 14000; i++)
+		place();
+	place_1();
+}
+
 static void fork_child(void)
 {
 	int status = 0;
@@ -535,6 +543,35 @@ Test(perf_event, step_over_a_watched_store)
 Test(perf_event, step_with_sigtrap_blocked)
 {
 	step_over_watched_stores(true);
+}
+
+/* A hit whose record did not fit into the ring is left to the stub to decide. */
+Test(perf_event, lost_record)
+{
+	struct location many, last;
+	uint64_t at = 0;
+
+	start(many_hits);
+	insert(&many, BREAKPOINT_HARDWARE, place, NULL);
+	insert(&last, BREAKPOINT_HARDWARE, place_1, NULL);
+	do {
+		resume_all();
+		inferiors_wait(&fixture.inferiors, true, &fixture.event);
+		cr_assert_eq(fixture.event.kind, EVENT_SIGNAL);
+		at = pc();
+	} while (at == (uintptr_t)place);
+	cr_assert_eq(at, (uintptr_t)place_1);
+
+	fixture.hits = (struct hits){0};
+	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &fixture.hits);
+	cr_expect(fixture.hits.signal_is_ours);
+	cr_assert_eq(fixture.hits.count, 2, "%u", fixture.hits.count);
+	cr_expect_eq(fixture.hits.hit[1].location, &last);
+	cr_expect_eq(fixture.hits.hit[1].verdict, HIT_MAYBE);
+	expect_counts(&last, 1, 1);
+	take_out(&many, false);
+	take_out(&last, false);
+	expect_good_end();
 }
 
 Test(perf_event, forked_child_is_free)
