@@ -612,17 +612,18 @@ Test(perf_event, exec_takes_everything_out)
 
 Test(perf_event, needs_more_descriptors_than_the_limit)
 {
-	struct rlimit limit, now;
+	struct rlimit before, limit, now;
 	struct location location;
 
-	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	start(rounds);
-	limit.rlim_cur = 3;
+	limit = (struct rlimit){3, before.rlim_max};
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	/* The program first needs one, which is at hand from the probe. */
 	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &now), 0);
 	cr_expect_eq(now.rlim_cur, 3);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	take_out(&location, false);
 	expect_good_end();
 }
