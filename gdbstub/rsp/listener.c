@@ -74,7 +74,7 @@ struct error *comm_parse(const char *text, struct comm *comm)
 	if (strlen(path) >= sizeof(comm->path))
 		return error_create(0, "%s: longer than a socket's path can be (%zu)",
 				    text, sizeof(comm->path) - 1);
-	strcpy(comm->path, path);
+	memcpy(comm->path, path, strlen(path) + 1);
 	return NULL;
 }
 
@@ -85,33 +85,39 @@ static struct error *bind_error(int err)
 	return error_create(0, "Can't bind address: %s.", strerror(err));
 }
 
+/* Both families have the port in the same place. */
+union tcp_address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
 static unsigned int local_port(int fd)
 {
-	struct sockaddr_storage addr = {0};
+	union tcp_address addr = {0};
 	socklen_t len = sizeof(addr);
 
-	getsockname(fd, (struct sockaddr *)&addr, &len);
-	/* Both families have the port in the same place. */
-	return ntohs(((struct sockaddr_in *)&addr)->sin_port);
+	return getsockname(fd, &addr.any, &len) == 0 ? ntohs(addr.v4.sin_port) : 0;
 }
 
 /* A socket that listens at this address; negative errno. */
 static int listen_at(const struct addrinfo *info, unsigned int port)
 {
-	struct sockaddr_storage addr = {0};
+	union tcp_address addr = {0};
 	int on = 1;
 	int fd _cleanup_close_ =
 		socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
+	if (info->ai_addrlen > sizeof(addr))
+		return -EAFNOSUPPORT;
 	memcpy(&addr, info->ai_addr, info->ai_addrlen);
-	((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)port);
+	addr.v4.sin_port = htons((uint16_t)port);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (info->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&addr, info->ai_addrlen) < 0 ||
-	    listen(fd, BACKLOG) < 0)
+	if (bind(fd, &addr.any, info->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
@@ -208,7 +214,7 @@ static struct error *open_unix(struct listener *listener)
 	struct error *error;
 	int fd _cleanup_close_ = -1;
 
-	strcpy(addr.sun_path, listener->comm.path);
+	memcpy(addr.sun_path, listener->comm.path, sizeof(addr.sun_path));
 	error = make_room(&addr);
 	if (error)
 		return error;
