@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run control against real processes: children of the test, forked from it, so
+ * that its own functions are theirs, at known addresses.
+ */
+#include <criterion/criterion.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stops/run.h"
+
+enum { WAIT_SECONDS = 30, LOOPS = 1000, THREADS = 8 };
+
+/* What children count, seen by the test. */
+struct shared {
+	atomic_long passed; /* iterations that went by the place */
+	atomic_int go;
+};
+
+static struct shared *shared;
+static struct run run;
+static int sigchld_fd;
+
+/* The place to stop at: its first instruction, with @i in a register. */
+__attribute__((noinline, noclone)) void place(long i);
+void place(long i)
+{
+	__asm__ volatile("" : : "r"(i) : "memory");
+	atomic_fetch_add(&shared->passed, 1);
+}
+
+__attribute__((noinline, noclone)) void other_place(void);
+void other_place(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+static void *loop(void *arg)
+{
+	(void)arg;
+	for (long i = 0; i < LOOPS; i++)
+		place(i);
+	return NULL;
+}
+
+static int run_loop(void)
+{
+	loop(NULL);
+	return 42;
+}
+
+static int run_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, loop, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 7;
+}
+
+static void setup(void)
+{
+	sigset_t set;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert(shared != MAP_FAILED);
+	cr_assert_null(arch_native()->init());
+	run_init(&run);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void teardown(void)
+{
+	run_deinit(&run);
+	close(sigchld_fd);
+	munmap(shared, sizeof(*shared));
+}
+
+/* A child that runs @body as soon as it is attached to and let go. */
+static struct inferior *child_start(int (*body)(void))
+{
+	struct inferior *inferior = NULL;
+	struct error *error;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (!atomic_load(&shared->go))
+			usleep(1000);
+		_exit(body());
+	}
+	error = run_attach(&run, pid, &inferior);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	inferior->attached = false; /* so that the test's end kills it */
+	atomic_store(&shared->go, 1);
+	return inferior;
+}
+
+/* Only this engine may serve, besides int3. */
+static void use_only(int engine)
+{
+	for (int i = 0; i < ENGINE_INT3; i++) {
+		if (i != engine && !run.engines.engine[i].unusable) {
+			run.engines.engine[i].ops->deinit(&run.engines.engine[i]);
+			run.engines.engine[i].unusable = error_create(0, "test");
+		}
+	}
+}
+
+static struct stop next_stop(void)
+{
+	struct stop stop = {0};
+
+	for (time_t start = time(NULL); time(NULL) < start + WAIT_SECONDS;) {
+		struct pollfd pollfd = {.fd = sigchld_fd, .events = POLLIN};
+		struct signalfd_siginfo info;
+
+		if (run_poll(&run, &stop))
+			return stop;
+		poll(&pollfd, 1, 100);
+		while (read(sigchld_fd, &info, sizeof(info)) > 0)
+			;
+	}
+	cr_assert_fail("no stop in time");
+	return stop;
+}
+
+static void set_actions(struct resume_action action)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run.inferiors.list, link)
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			thread->action = action;
+}
+
+static struct stop resume(void)
+{
+	struct error *error;
+
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	error = run_resume(&run);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return next_stop();
+}
+
+static struct stop step(pid_t tid)
+{
+	struct error *error;
+
+	set_actions((struct resume_action){0});
+	thread_find(&run.inferiors, tid)->action.kind = RESUME_STEP;
+	error = run_resume(&run);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return next_stop();
+}
+
+static uint64_t address(void (*function)(void))
+{
+	return (uint64_t)(uintptr_t)function;
+}
+#define PLACE address((void (*)(void))place)
+
+/* The condition "first argument of place() == value", as gdb would send it. */
+static struct agent_expr *argument_equals(uint16_t value)
+{
+	uint8_t reg = reg_by_name(arch_native(), "rdi") ? 5 : 0; /* else x0 */
+	struct agent_expr *expr = NULL;
+	struct error *error;
+
+	const uint8_t code[] = {
+		0x26, 0, reg, 0x23, (uint8_t)(value >> 8), (uint8_t)value, 0x13, 0x27,
+	};
+	error = agent_expr_create(code, sizeof(code), &expr);
+	cr_assert_null(error);
+	return expr;
+}
+
+static void insert(struct inferior *inferior, enum breakpoint_type type, uint64_t addr,
+		   struct agent_expr *condition)
+{
+	struct error *error = breakpoints_insert(inferior->breakpoints, type, addr, 1,
+						 &condition, condition ? 1 : 0);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	agent_expr_unref(condition);
+}
+
+/* As gdb does: take all out, step the thread alone, put all in again. */
+static void step_off(struct inferior *inferior, pid_t tid, enum breakpoint_type type,
+		     struct agent_expr *condition)
+{
+	struct stop stop;
+
+	breakpoints_remove(inferior->breakpoints, type, PLACE, 1);
+	stop = step(tid);
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGTRAP);
+	cr_assert_eq(stop.tid, tid);
+	insert(inferior, type, PLACE, condition);
+}
+
+static uint64_t pc_of(pid_t tid)
+{
+	uint64_t pc = 0;
+
+	cr_assert_eq(thread_get_pc(thread_find(&run.inferiors, tid), &pc), 0);
+	return pc;
+}
+
+static void expect_exit(int status)
+{
+	struct stop stop = resume();
+
+	cr_assert_eq(stop.kind, STOP_EXITED, "kind %d signal %d", stop.kind,
+		     stop.signal);
+	cr_assert_eq(stop.status, status);
+	cr_assert(TAILQ_EMPTY(&run.inferiors.list));
+}
+
+TestSuite(run, .init = setup, .fini = teardown, .timeout = 60);
+
+Test(run, exit_status)
+{
+	child_start(run_loop);
+	expect_exit(42);
+	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
+}
+
+Test(run, software_breakpoint_every_hit)
+{
+	struct inferior *inferior = child_start(run_loop);
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	for (long i = 0; i < 20; i++) {
+		struct stop stop = resume();
+		uint8_t byte = 0;
+
+		cr_assert_eq(stop.kind, STOP_SWBREAK);
+		cr_assert_eq(pc_of(stop.tid), PLACE);
+		cr_assert_eq(atomic_load(&shared->passed), i);
+		cr_assert_eq(breakpoints_read_memory(inferior, PLACE, &byte, 1), 1);
+		cr_assert_eq(byte, *(uint8_t *)(uintptr_t)PLACE);
+		step_off(inferior, stop.tid, BREAKPOINT_SOFTWARE, NULL);
+	}
+	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+	expect_exit(42);
+	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
+}
+
+/* One true hit of LOOPS, by whichever engine serves the location. */
+static void check_one_true_hit(enum breakpoint_type type, enum stop_kind kind)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct stop stop;
+
+	insert(inferior, type, PLACE, argument_equals(777));
+	stop = resume();
+	cr_assert_eq(stop.kind, kind, "kind %d signal %d", stop.kind, stop.signal);
+	cr_assert_eq(pc_of(stop.tid), PLACE);
+	cr_assert_eq(atomic_load(&shared->passed), 777);
+	step_off(inferior, stop.tid, type, argument_equals(777));
+	expect_exit(42);
+	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
+}
+
+Test(run, conditional_trap)
+{
+	use_only(ENGINE_INT3);
+	check_one_true_hit(BREAKPOINT_SOFTWARE, STOP_SWBREAK);
+}
+
+Test(run, conditional_software_in_hardware)
+{
+	check_one_true_hit(BREAKPOINT_SOFTWARE, STOP_SWBREAK);
+}
+
+Test(run, conditional_perf_event)
+{
+	if (run.engines.engine[ENGINE_PERF_EVENT].unusable)
+		cr_skip_test(
+			"%s",
+			error_text(run.engines.engine[ENGINE_PERF_EVENT].unusable));
+	use_only(ENGINE_PERF_EVENT);
+	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
+}
+
+Test(run, conditional_debug_register)
+{
+	use_only(ENGINE_DEBUGREG);
+	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
+}
+
+/* Each thread passes with i == 500 once: THREADS stops, none lost, none twice. */
+static void check_threads(enum breakpoint_type type, enum stop_kind kind)
+{
+	struct inferior *inferior = child_start(run_threads);
+
+	insert(inferior, type, PLACE, argument_equals(500));
+	for (int i = 0; i < THREADS; i++) {
+		struct stop stop = resume();
+
+		cr_assert_eq(stop.kind, kind, "stop %d: kind %d signal %d", i,
+			     stop.kind, stop.signal);
+		cr_assert_eq(pc_of(stop.tid), PLACE);
+		step_off(inferior, stop.tid, type, argument_equals(500));
+	}
+	expect_exit(7);
+	cr_assert_eq(atomic_load(&shared->passed), (long)THREADS * LOOPS);
+}
+
+Test(run, threads_conditional_trap)
+{
+	use_only(ENGINE_INT3);
+	check_threads(BREAKPOINT_SOFTWARE, STOP_SWBREAK);
+}
+
+Test(run, threads_perf_event)
+{
+	if (run.engines.engine[ENGINE_PERF_EVENT].unusable)
+		cr_skip_test(
+			"%s",
+			error_text(run.engines.engine[ENGINE_PERF_EVENT].unusable));
+	check_threads(BREAKPOINT_HARDWARE, STOP_HWBREAK);
+}
+
+Test(run, threads_debug_register)
+{
+	use_only(ENGINE_DEBUGREG);
+	check_threads(BREAKPOINT_HARDWARE, STOP_HWBREAK);
+}
+
+Test(run, deleted_breakpoint_drops_pending_hits)
+{
+	struct inferior *inferior = child_start(run_threads);
+	struct stop stop;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SWBREAK);
+	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+	expect_exit(7);
+	cr_assert_eq(atomic_load(&shared->passed), (long)THREADS * LOOPS);
+}
+
+Test(run, interrupt_while_running)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct stop stop;
+
+	atomic_store(&shared->go, 0); /* it waits, and we interrupt that */
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	cr_assert_null(run_resume(&run));
+	run_interrupt(&run);
+	stop = next_stop();
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGINT);
+	cr_assert_eq(stop.pid, inferior->pid);
+	atomic_store(&shared->go, 1);
+	expect_exit(42);
+}
+
+Test(run, range_step_ends_outside)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct thread *thread;
+	struct stop stop;
+	uint64_t pc;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	breakpoints_remove_all(inferior->breakpoints);
+	thread = thread_find(&run.inferiors, stop.tid);
+	thread->action = (struct resume_action){
+		.kind = RESUME_RANGE, .start = PLACE, .end = PLACE + 8};
+	cr_assert_null(run_resume(&run));
+	stop = next_stop();
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGTRAP);
+	pc = pc_of(stop.tid);
+	cr_assert(pc < PLACE || pc >= PLACE + 8);
+	expect_exit(42);
+}
+
+static int raise_signals(void)
+{
+	signal(SIGUSR1, SIG_IGN);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	return 1;
+}
+
+Test(run, signals_reported_passed_delivered)
+{
+	struct stop stop;
+
+	child_start(raise_signals);
+	stop = resume();
+	cr_assert_eq(stop.signal, SIGUSR1);
+	run.pass_signal[SIGUSR2] = true; /* which kills it */
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_KILLED);
+	cr_assert_eq(stop.signal, SIGUSR2);
+}
+
+static int fork_child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	place(1);
+	if (pid == 0)
+		_exit(3);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? 10 + WEXITSTATUS(status) : 99;
+}
+
+Test(run, forked_child_has_no_trap)
+{
+	struct inferior *inferior = child_start(fork_child);
+	struct stop stop;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SWBREAK);
+	cr_assert_eq(stop.pid, inferior->pid);
+	step_off(inferior, stop.tid, BREAKPOINT_SOFTWARE, NULL);
+	expect_exit(13);
+}
+
+static int vfork_child(void)
+{
+	pid_t pid = vfork();
+	int status = 0;
+
+	if (pid == 0) {
+		other_place();
+		_exit(4);
+	}
+	waitpid(pid, &status, 0);
+	other_place();
+	return WIFEXITED(status) ? 10 + WEXITSTATUS(status) : 99;
+}
+
+Test(run, vfork_child_runs_past_traps)
+{
+	struct inferior *inferior = child_start(vfork_child);
+	struct stop stop;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, address(other_place), NULL);
+	stop = resume(); /* the parent's pass, not the child's */
+	cr_assert_eq(stop.kind, STOP_SWBREAK, "kind %d signal %d", stop.kind,
+		     stop.signal);
+	cr_assert_eq(stop.pid, inferior->pid);
+	cr_assert_eq(pc_of(stop.tid), address(other_place));
+	breakpoints_remove_all(inferior->breakpoints);
+	expect_exit(14);
+}
+
+static long watched;
+
+static int write_watched(void)
+{
+	for (long i = 0; i < 5; i++)
+		*(volatile long *)&watched = i;
+	return 0;
+}
+
+static void check_watch(void)
+{
+	struct inferior *inferior = child_start(write_watched);
+	uint64_t addr = (uint64_t)(uintptr_t)&watched;
+
+	cr_assert_null(breakpoints_insert(inferior->breakpoints, WATCHPOINT_WRITE, addr,
+					  8, NULL, 0));
+	for (long i = 0; i < 5; i++) {
+		struct stop stop = resume();
+		long value = -1;
+
+		cr_assert_eq(stop.kind, STOP_WATCH, "kind %d signal %d", stop.kind,
+			     stop.signal);
+		cr_assert_eq(stop.addr, addr);
+		cr_assert_eq(inferior_read(inferior, addr, &value, 8), 8);
+		cr_assert_eq(value, i);
+	}
+	expect_exit(0);
+}
+
+Test(run, watch_perf_event)
+{
+	if (run.engines.engine[ENGINE_PERF_EVENT].unusable)
+		cr_skip_test(
+			"%s",
+			error_text(run.engines.engine[ENGINE_PERF_EVENT].unusable));
+	check_watch();
+}
+
+Test(run, watch_debug_register)
+{
+	use_only(ENGINE_DEBUGREG);
+	check_watch();
+}
+
+Test(run, too_many_hardware_breakpoints)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct error *error = NULL;
+	int i;
+
+	for (i = 0; !error && i < 10; i++)
+		error = breakpoints_insert(inferior->breakpoints, BREAKPOINT_HARDWARE,
+					   PLACE + (uint64_t)i, 1, NULL, 0);
+	cr_assert_not_null(error);
+	cr_assert_geq(i, 3);
+	cr_assert_not_null(strstr(error_text(error), "hbreak *0x"), "%s",
+			   error_text(error));
+	error_destroy(error);
+	breakpoints_remove_all(inferior->breakpoints);
+	expect_exit(42);
+}
+
+/* Conditional software breakpoints give their slots to hardware ones. */
+Test(run, software_gives_way_to_hardware)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct stop stop;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, argument_equals(100));
+	for (uint64_t i = 0; i < 4; i++)
+		insert(inferior, BREAKPOINT_HARDWARE, address(other_place) + i, NULL);
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SWBREAK);
+	cr_assert_eq(atomic_load(&shared->passed), 100);
+	breakpoints_remove_all(inferior->breakpoints);
+	expect_exit(42);
+}
+
+Test(run, unmapped_address_is_refused)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct error *error = breakpoints_insert(inferior->breakpoints,
+						 BREAKPOINT_SOFTWARE, 16, 1, NULL, 0);
+
+	cr_assert_not_null(error);
+	cr_assert_not_null(strstr(error_text(error), "0x10"));
+	error_destroy(error);
+	expect_exit(42);
+}
