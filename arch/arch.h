@@ -22,8 +22,8 @@
 
 enum {
 	REGSETS_MAX = 4,
-	REGSET_MAX_SIZE = 16384,   /* x86 xstate with AMX tiles is 11008 */
-	REG_MAX_SIZE = 64,         /* a zmm register */
+	REGSET_MAX_SIZE = 16384, /* x86 xstate with AMX tiles is 11008 */
+	REG_MAX_SIZE = 64,	 /* a zmm register */
 	REG_NOT_IN_BPF_CONTEXT = -1,
 	HW_SLOTS_MAX = 32,
 };
@@ -41,12 +41,12 @@ struct reg_def {
 	const char *type;    /* type in the target description */
 	const char *group;   /* "general", "float", "vector", "system" or NULL */
 	uint16_t bits;
-	uint8_t regset;      /* index into arch_ops.regsets */
-	uint16_t offset;     /* in the regset, in bytes */
-	int16_t bpf_offset;  /* in struct bpf_perf_event_data, 8 bytes wide and
-			      * equal to what ptrace shows at a stop, or
-			      * REG_NOT_IN_BPF_CONTEXT */
-	uint8_t access;      /* the architecture's own: how to read and write it */
+	uint8_t regset;	    /* index into arch_ops.regsets */
+	uint16_t offset;    /* in the regset, in bytes */
+	int16_t bpf_offset; /* in struct bpf_perf_event_data, 8 bytes wide and
+			     * equal to what ptrace shows at a stop, or
+			     * REG_NOT_IN_BPF_CONTEXT */
+	uint8_t access;	    /* the architecture's own: how to read and write it */
 };
 
 /** The regsets of one stopped thread, as fetched so far (inferior/registers.h). */
@@ -67,12 +67,12 @@ struct hw_region {
 };
 
 struct arch_ops {
-	const char *name;               /* "x86_64" */
+	const char *name; /* "x86_64" */
 	const struct regset_def *regsets;
 	unsigned int nregsets;
 
-	unsigned int pc_reg, sp_reg;    /* rows of the register table */
-	const uint16_t *expedited;      /* rows sent with each stop reply */
+	unsigned int pc_reg, sp_reg; /* rows of the register table */
+	const uint16_t *expedited;   /* rows sent with each stop reply */
 	unsigned int nexpedited;
 
 	const uint8_t *breakpoint_insn;
@@ -93,7 +93,8 @@ struct arch_ops {
 	 * Copies a register's value, in target byte order, (bits + 7) / 8 bytes.
 	 * -ENODATA: its regset is not in @regs (gdb is shown "x", unavailable).
 	 */
-	int (*reg_read)(const struct regs *regs, const struct reg_def *reg, void *value);
+	int (*reg_read)(const struct regs *regs, const struct reg_def *reg,
+			void *value);
 	/** Changes @regs; the caller writes the regset back. */
 	int (*reg_write)(struct regs *regs, const struct reg_def *reg,
 			 const void *value);

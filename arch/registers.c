@@ -18,12 +18,11 @@ const struct reg_def *reg_by_number(const struct arch_ops *arch, unsigned int nu
 
 const struct reg_def *reg_by_name(const struct arch_ops *arch, const char *name)
 {
-	unsigned int count;
-	const struct reg_def *table = arch->registers(&count);
+	const struct reg_def *reg;
 
-	for (unsigned int i = 0; i < count; i++)
-		if (strcmp(table[i].name, name) == 0)
-			return &table[i];
+	for (unsigned int i = 0; (reg = reg_by_number(arch, i)); i++)
+		if (strcmp(reg->name, name) == 0)
+			return reg;
 	return NULL;
 }
 

@@ -73,23 +73,23 @@ enum access {
 };
 
 static const struct access_def {
-	uint8_t component; /* made live by a write */
 	uint32_t live;	   /* components any of which makes the value live */
+	uint32_t init;	   /* the value if none does */
+	uint8_t component; /* what a write makes live */
 	uint8_t stored;	   /* bytes in memory; 0: all of the register's */
-	uint32_t init;	   /* the value if not live */
 } accesses[] = {
-	[ACCESS_GENERAL] = {NO_COMPONENT, 0, 0, 0},
-	[ACCESS_X87] = {X87, BIT(X87), 0, 0},
-	[ACCESS_X87_WORD] = {X87, BIT(X87), 2, 0},
-	[ACCESS_X87_CONTROL] = {X87, BIT(X87), 2, CONTROL_INIT},
-	[ACCESS_X87_TAG] = {X87, BIT(X87), 1, TAG_INIT},
-	[ACCESS_MXCSR] = {SSE, BIT(SSE) | BIT(AVX), 0, MXCSR_INIT},
-	[ACCESS_SSE] = {SSE, BIT(SSE), 0, 0},
-	[ACCESS_AVX] = {AVX, BIT(AVX), 0, 0},
-	[ACCESS_OPMASK] = {OPMASK, BIT(OPMASK), 0, 0},
-	[ACCESS_ZMM_HI256] = {ZMM_HI256, BIT(ZMM_HI256), 0, 0},
-	[ACCESS_HI16_ZMM] = {HI16_ZMM, BIT(HI16_ZMM), 0, 0},
-	[ACCESS_PKRU] = {PKRU, BIT(PKRU), 0, 0},
+	[ACCESS_GENERAL] = {0, 0, NO_COMPONENT, 0},
+	[ACCESS_X87] = {BIT(X87), 0, X87, 0},
+	[ACCESS_X87_WORD] = {BIT(X87), 0, X87, 2},
+	[ACCESS_X87_CONTROL] = {BIT(X87), CONTROL_INIT, X87, 2},
+	[ACCESS_X87_TAG] = {BIT(X87), TAG_INIT, X87, 1},
+	[ACCESS_MXCSR] = {BIT(SSE) | BIT(AVX), MXCSR_INIT, SSE, 0},
+	[ACCESS_SSE] = {BIT(SSE), 0, SSE, 0},
+	[ACCESS_AVX] = {BIT(AVX), 0, AVX, 0},
+	[ACCESS_OPMASK] = {BIT(OPMASK), 0, OPMASK, 0},
+	[ACCESS_ZMM_HI256] = {BIT(ZMM_HI256), 0, ZMM_HI256, 0},
+	[ACCESS_HI16_ZMM] = {BIT(HI16_ZMM), 0, HI16_ZMM, 0},
+	[ACCESS_PKRU] = {BIT(PKRU), 0, PKRU, 0},
 };
 
 struct regset_def x86_64_regsets[X86_64_NREGSETS] = {

@@ -78,11 +78,11 @@ static unsigned int regions_on(const struct slots *slots, struct hw_region *regi
 	return count;
 }
 
-static int set_thread(const struct slots *slots, const struct thread *thread)
+static int set_thread(const struct slots *slots, pid_t tid)
 {
 	struct hw_region regions[HW_SLOTS_MAX];
 	unsigned int count = regions_on(slots, regions);
-	int err = slots->inferior->arch->debugreg_set(thread->tid, regions, count);
+	int err = slots->inferior->arch->debugreg_set(tid, regions, count);
 
 	return err == -ESRCH ? 0 : err; /* it is being killed */
 }
@@ -94,7 +94,7 @@ static int set_all_threads(const struct slots *slots)
 	int err = 0;
 
 	TAILQ_FOREACH (thread, &slots->inferior->threads, link) {
-		err = set_thread(slots, thread);
+		err = set_thread(slots, thread->tid);
 		if (err < 0)
 			break;
 	}
@@ -235,7 +235,7 @@ static int debugreg_thread_added(struct engine *engine, struct location *locatio
 {
 	const struct slots *slots = slots_find(engine, location->inferior);
 
-	return slots ? set_thread(slots, thread) : 0;
+	return slots ? set_thread(slots, thread->tid) : 0;
 }
 
 /* ---- stops ---- */
