@@ -31,14 +31,14 @@ static struct run run;
 static int sigchld_fd;
 
 /* The place to stop at: its first instruction, with @i in a register. */
-__attribute__((noinline, noclone)) void place(long i);
+__attribute__((noinline)) void place(long i);
 void place(long i)
 {
 	__asm__ volatile("" : : "r"(i) : "memory");
 	atomic_fetch_add(&shared->passed, 1);
 }
 
-__attribute__((noinline, noclone)) void other_place(void);
+__attribute__((noinline)) void other_place(void);
 void other_place(void)
 {
 	__asm__ volatile("" : : : "memory");
