@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 		options_parse(&server.options, argc, argv);
 
 	if (error) {
-		log_warning("%s (see truehit --help)", error_text(error));
+		log_warning("%s\nTry 'truehit --help'.", error_text(error));
 		return EXIT_FAILURE;
 	}
 	if (server.options.show_help) {
