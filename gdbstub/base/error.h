@@ -19,11 +19,11 @@ struct error;
  * as ": meaning", or 0 for a text that stands alone.
  */
 struct error *error_create(int err, const char *format, ...)
-	__attribute__((format(printf, 2, 3), warn_unused_result));
+	__attribute__((format(printf, 2, 3), warn_unused_result, returns_nonnull));
 
 /** Puts "text: " in front of @error. Takes @error over, returns the result. */
 struct error *error_prefix(struct error *error, const char *format, ...)
-	__attribute__((format(printf, 2, 3), warn_unused_result));
+	__attribute__((format(printf, 2, 3), warn_unused_result, returns_nonnull));
 
 /** The whole text, one line, without a newline. Lives as long as @error. */
 const char *error_text(const struct error *error);
