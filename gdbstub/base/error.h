@@ -25,6 +25,17 @@ struct error *error_create(int err, const char *format, ...)
 struct error *error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result, returns_nonnull));
 
+#ifdef __clang_analyzer__
+/* It does not know returns_nonnull, and would follow an error that is none. */
+#define error_create(...)                                                              \
+	({                                                                             \
+		struct error *created_ = (error_create)(__VA_ARGS__);                  \
+		if (!created_)                                                         \
+			__builtin_unreachable();                                       \
+		created_;                                                              \
+	})
+#endif
+
 /** The whole text, one line, without a newline. Lives as long as @error. */
 const char *error_text(const struct error *error);
 
