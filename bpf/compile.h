@@ -27,14 +27,14 @@
 
 struct bpf_compile_options {
 	const struct arch_ops *arch;
-	unsigned int location;  /* index into bpf_shared.locations */
-	int shared_fd;          /* the map with struct bpf_shared */
-	int ring_fd;            /* the ring buffer of struct bpf_hit_record */
-	bool stop_by_signal;    /* the event raises no SIGTRAP by itself */
+	unsigned int location;	 /* index into bpf_shared.locations */
+	int shared_fd;		 /* the map with struct bpf_shared */
+	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
+	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop
 				  * is made by SIGSTOP */
-	bool signed_division;   /* the kernel takes signed BPF division */
+	bool signed_division;	 /* the kernel takes signed BPF division */
 };
 
 struct bpf_code {

@@ -17,10 +17,10 @@ enum bpf_verdict { BPF_FALSE, BPF_TRUE, BPF_MAYBE };
 
 /** Counters of one location, written by programs with atomic adds. */
 struct bpf_location_counts {
-	uint64_t hits;   /* the program ran */
-	uint64_t trues;  /* ... and found the condition true */
+	uint64_t hits;	 /* the program ran */
+	uint64_t trues;	 /* ... and found the condition true */
 	uint64_t maybes; /* ... and could not decide */
-	uint64_t lost;   /* ... and its record did not fit into the ring */
+	uint64_t lost;	 /* ... and its record did not fit into the ring */
 	uint64_t reserved[4];
 };
 
@@ -41,7 +41,7 @@ struct bpf_hit_record {
 	uint32_t verdict;  /* enum bpf_verdict */
 	uint32_t by_stop;  /* 1: stopped by SIGSTOP, as SIGTRAP was blocked */
 	uint64_t pc;
-	uint64_t addr;     /* data address of the access, if a watchpoint */
+	uint64_t addr; /* data address of the access, if a watchpoint */
 };
 
 #endif

@@ -44,8 +44,8 @@ struct arch_ops;
 void agent_expr_print(const struct agent_expr *expr, const struct arch_ops *arch,
 		      struct buffer *out);
 /** Appends one operation per line with its offset, for `monitor explain`. */
-void agent_expr_disassemble(const struct agent_expr *expr,
-			    const struct arch_ops *arch, struct buffer *out);
+void agent_expr_disassemble(const struct agent_expr *expr, const struct arch_ops *arch,
+			    struct buffer *out);
 
 /** Where an evaluation gets its inputs from. */
 struct agent_context {

@@ -36,8 +36,8 @@ static inline void cleanup_closedir(DIR **dir)
 		closedir(*dir);
 }
 
-#define _cleanup_free_     _cleanup_(cleanup_free)
-#define _cleanup_close_    _cleanup_(cleanup_close)
+#define _cleanup_free_	   _cleanup_(cleanup_free)
+#define _cleanup_close_	   _cleanup_(cleanup_close)
 #define _cleanup_fclose_   _cleanup_(cleanup_fclose)
 #define _cleanup_closedir_ _cleanup_(cleanup_closedir)
 

@@ -6,11 +6,8 @@
 #include <string.h>
 
 static const char *const category_names[LOG_NCATEGORIES] = {
-	[LOG_RSP] = "rsp",
-	[LOG_INFERIOR] = "inferior",
-	[LOG_STOPS] = "stops",
-	[LOG_BPF] = "bpf",
-	[LOG_SERVER] = "server",
+	[LOG_RSP] = "rsp", [LOG_INFERIOR] = "inferior", [LOG_STOPS] = "stops",
+	[LOG_BPF] = "bpf", [LOG_SERVER] = "server",
 };
 
 /* stderr's twin: part of the process, like stderr itself. */

@@ -11,25 +11,25 @@ struct inferior;
 
 enum event_kind {
 	EVENT_NONE,
-	EVENT_SIGNAL,      /* signal-delivery stop: .signal, .siginfo. Includes every
+	EVENT_SIGNAL,	   /* signal-delivery stop: .signal, .siginfo. Includes every
 			    * SIGTRAP (step, int3, perf event, debug register) */
 	EVENT_INTERRUPTED, /* the stop that PTRACE_INTERRUPT asked for */
 	EVENT_GROUP_STOP,  /* job control stopped the process: .signal. Also the
 			    * answer to an interrupt while it is so stopped */
-	EVENT_CLONE,       /* .thread made .child: a thread of the same inferior,
+	EVENT_CLONE,	   /* .thread made .child: a thread of the same inferior,
 			    * in the list, stopped, never run yet. (If the kernel
 			    * tells of the child first, the child waits unseen; no
 			    * event tells of a child that was killed at once.) */
-	EVENT_FORK,        /* .thread made the process .child_pid: stopped, traced */
-	EVENT_VFORK,       /* the same; .thread's process shares its memory */
+	EVENT_FORK,	   /* .thread made the process .child_pid: stopped, traced */
+	EVENT_VFORK,	   /* the same; .thread's process shares its memory */
 	EVENT_VFORK_DONE,  /* the vfork child has exec'ed or ended */
-	EVENT_EXEC,        /* .thread (now the leader) runs a new program; all other
+	EVENT_EXEC,	   /* .thread (now the leader) runs a new program; all other
 			    * threads are gone from the list */
-	EVENT_SYSCALL,     /* syscall entry or exit stop (if asked for) */
+	EVENT_SYSCALL,	   /* syscall entry or exit stop (if asked for) */
 	EVENT_THREAD_EXIT, /* a thread ended and is gone from the list; others live.
 			    * .tid tells; .thread is NULL */
-	EVENT_EXITED,      /* the whole process exited: .status (0..255) */
-	EVENT_KILLED,      /* the whole process died of .signal */
+	EVENT_EXITED,	   /* the whole process exited: .status (0..255) */
+	EVENT_KILLED,	   /* the whole process died of .signal */
 };
 
 struct event {
@@ -37,11 +37,11 @@ struct event {
 	struct inferior *inferior;
 	struct thread *thread; /* NULL once it is gone */
 	pid_t tid;
-	int signal;            /* host number */
-	int status;            /* exit status */
-	siginfo_t siginfo;     /* EVENT_SIGNAL */
-	struct thread *child;  /* EVENT_CLONE */
-	pid_t child_pid;       /* EVENT_FORK, EVENT_VFORK */
+	int signal;	      /* host number */
+	int status;	      /* exit status */
+	siginfo_t siginfo;    /* EVENT_SIGNAL */
+	struct thread *child; /* EVENT_CLONE */
+	pid_t child_pid;      /* EVENT_FORK, EVENT_VFORK */
 };
 
 /** The name of a kind, for debugging output. */

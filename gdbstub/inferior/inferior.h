@@ -25,16 +25,16 @@ struct pending_stop;
 
 /** What a client asked a thread to do (vCont); kept until it is reported. */
 enum resume_kind {
-	RESUME_NONE,     /* stay stopped */
+	RESUME_NONE, /* stay stopped */
 	RESUME_CONTINUE,
-	RESUME_STEP,     /* one instruction */
-	RESUME_RANGE,    /* step while start <= PC < end */
-	RESUME_STOP,     /* vCont;t: stop, report signal 0 */
+	RESUME_STEP,  /* one instruction */
+	RESUME_RANGE, /* step while start <= PC < end */
+	RESUME_STOP,  /* vCont;t: stop, report signal 0 */
 };
 
 struct resume_action {
 	enum resume_kind kind;
-	int signal;          /* to deliver, host number; 0: none */
+	int signal;	     /* to deliver, host number; 0: none */
 	uint64_t start, end; /* RESUME_RANGE */
 };
 
@@ -44,11 +44,11 @@ struct thread {
 	pid_t tid;
 
 	/* Kept by inferior/. */
-	bool running;        /* resumed, and no stop seen since */
+	bool running;	     /* resumed, and no stop seen since */
 	bool interrupting;   /* PTRACE_INTERRUPT sent, no stop reported since */
-	bool stepping;       /* last resumed by PTRACE_SINGLESTEP */
-	bool listening;      /* resumed by PTRACE_LISTEN: in a group stop */
-	bool at_signal;      /* in a signal-delivery stop */
+	bool stepping;	     /* last resumed by PTRACE_SINGLESTEP */
+	bool listening;	     /* resumed by PTRACE_LISTEN: in a group stop */
+	bool at_signal;	     /* in a signal-delivery stop */
 	bool in_syscall;     /* stopped inside a call that it was not stepping */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 
@@ -67,13 +67,13 @@ TAILQ_HEAD(thread_list, thread);
 struct inferior {
 	TAILQ_ENTRY(inferior) link;
 	pid_t pid;
-	bool attached;       /* attached to, rather than started by us */
+	bool attached; /* attached to, rather than started by us */
 	struct thread_list threads;
 	const struct arch_ops *arch;
-	struct breakpoints *breakpoints; /* of stops/; NULL until it made them */
+	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported (run.c) */
-	pid_t lender_group;  /* takes the terminal back at the end; 0: not lent */
-	int mem_fd;          /* /proc/PID/mem, or -1 */
+	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
+	int mem_fd;	    /* /proc/PID/mem, or -1 */
 	struct inferiors *owner;
 };
 
@@ -95,8 +95,7 @@ struct thread *thread_find(struct inferiors *inferiors, pid_t tid);
 /** The thread with this tid in @inferior, or NULL. */
 struct thread *inferior_thread(struct inferior *inferior, pid_t tid);
 /** Adds a process with its leader as only thread (stopped). NULL: no memory. */
-struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid,
-				 bool attached);
+struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached);
 /** Takes it off the list and frees it and its threads. */
 void inferior_destroy(struct inferior *inferior);
 /** Adds a thread (stopped). NULL: out of memory. */
@@ -106,12 +105,12 @@ void thread_destroy(struct thread *thread);
 /* ---- launch.c ---- */
 
 struct launch_options {
-	const char *program;        /* a path, or a name looked up in PATH */
-	char *const *argv;          /* NULL-terminated, argv[0] included */
-	char *const *envp;          /* NULL: our own environment */
-	const char *directory;      /* working directory, or NULL */
+	const char *program;	    /* a path, or a name looked up in PATH */
+	char *const *argv;	    /* NULL-terminated, argv[0] included */
+	char *const *envp;	    /* NULL: our own environment */
+	const char *directory;	    /* working directory, or NULL */
 	bool disable_randomization; /* personality(ADDR_NO_RANDOMIZE) */
-	bool stdin_is_null;         /* stdio connection: stdin from /dev/null and
+	bool stdin_is_null;	    /* stdio connection: stdin from /dev/null and
 				     * stdout to our stderr */
 };
 
@@ -189,8 +188,7 @@ int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
  * if the rest is unreadable, or a negative errno if nothing could be read.
  * Works while threads run, and on pages without read permission.
  */
-ssize_t inferior_read(struct inferior *inferior, uint64_t addr, void *data,
-		      size_t len);
+ssize_t inferior_read(struct inferior *inferior, uint64_t addr, void *data, size_t len);
 /** Writes everything or fails: 0 or a negative errno. Read-only pages too. */
 int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
 		   size_t len);

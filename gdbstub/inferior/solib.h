@@ -15,8 +15,8 @@
 /** Which part of the list is wanted; all zero: everything. */
 struct solib_range {
 	uint64_t start; /* first link map to list */
-	uint64_t prev;  /* its predecessor in the list */
-	uint64_t lmid;  /* their name space: the address of its struct r_debug */
+	uint64_t prev;	/* its predecessor in the list */
+	uint64_t lmid;	/* their name space: the address of its struct r_debug */
 };
 
 /**
