@@ -46,7 +46,7 @@ static const struct packet packets[] = {
 	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
 	{"s", packet_s, NULL, NULL, 0},
 	{"vAttach", packet_vAttach, ";", NULL, 0},
-	{"vCont", packet_vCont, ";", "vContSupported+", 0},
+	{"vCont", packet_vCont, ";", "vContSupported+;no-resumed+", 0},
 	{"vCont?", packet_vCont_query, "", NULL, 0},
 	{"vFile", packet_vFile, ":", NULL, PACKET_WHILE_RUNNING},
 	{"vKill", packet_vKill, ";", NULL, PACKET_WHILE_RUNNING},

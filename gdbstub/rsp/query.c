@@ -27,6 +27,7 @@ static const struct {
 	{"exec-events+", offsetof(struct session, exec_events)},
 	{"fork-events+", offsetof(struct session, fork_events)},
 	{"vfork-events+", offsetof(struct session, vfork_events)},
+	{"no-resumed+", offsetof(struct session, no_resumed)},
 	{"error-message+", offsetof(struct session, error_message)},
 };
 
@@ -50,6 +51,7 @@ struct error *packet_qSupported(struct server *server, struct cursor *args,
 		note_feature(&server->session, cursor_until(args, ';'));
 		cursor_char(args, ';');
 	}
+	server->run.tell_no_resumed = server->session.no_resumed;
 	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
 	packet_append_features(reply);
 	buffer_append_char(reply, ';');

@@ -20,7 +20,8 @@ struct session {
 	bool exit_server; /* `monitor exit`: and end the server */
 
 	/* Features the client named in qSupported. */
-	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events;
+	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events,
+		no_resumed;
 	bool error_message; /* any error may be a text */
 
 	struct thread_id general;  /* Hg */

@@ -63,6 +63,18 @@ static bool is_ready(const struct thread *thread)
 
 /* ---- halting ---- */
 
+/*
+ * A leader that ended while other threads live on is a zombie that tells nothing
+ * until they end; one that is alone is about to tell of the process's end.
+ */
+static bool will_tell(const struct thread *thread)
+{
+	const struct thread_list *threads = &thread->inferior->threads;
+	bool alone = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
+
+	return thread->running && (alone || !thread_is_zombie(thread));
+}
+
 static bool any_running(const struct run *run)
 {
 	const struct inferior *inferior;
@@ -70,7 +82,7 @@ static bool any_running(const struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->running && !thread_is_zombie(thread))
+			if (will_tell(thread))
 				return true;
 		}
 	}
@@ -583,7 +595,7 @@ bool run_poll(struct run *run, struct stop *stop)
 		if (run->running && report_pending(run, stop))
 			return true;
 	}
-	if (!run->running || any_running(run))
+	if (!run->running || !run->tell_no_resumed || any_running(run))
 		return false;
 	*stop = (struct stop){.kind = STOP_NO_RESUMED};
 	report(run, stop);
@@ -605,6 +617,7 @@ void run_halt(struct run *run)
 
 void run_init(struct run *run)
 {
+	const struct engine *kernel;
 	sigset_t set;
 
 	*run = (struct run){0};
@@ -613,6 +626,11 @@ void run_init(struct run *run)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	inferiors_init(&run->inferiors);
 	engines_init(&run->engines);
+	kernel = &run->engines.engine[ENGINE_PERF_EVENT];
+	if (kernel->unusable)
+		log_warning("conditions are not evaluated in the kernel, so that every "
+			    "hit stops the program for a moment: %s",
+			    error_text(kernel->unusable));
 }
 
 void run_deinit(struct run *run)

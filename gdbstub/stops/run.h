@@ -40,6 +40,7 @@ struct run {
 	struct inferiors inferiors;
 	struct engines engines;
 	bool pass_signal[SIGNALS_MAX]; /* QPassSignals: by host number */
+	bool tell_no_resumed;	       /* the client understands STOP_NO_RESUMED */
 	bool running;	  /* threads were resumed, no stop reported since */
 	struct stop last; /* what `?` answers */
 

@@ -54,7 +54,7 @@ def test_stop_and_continue_makes_no_event_and_no_program(t):
 def test_stop_and_continue_with_four(t):
     calls, seen = traced_session(
         t, [f"hbreak {t.line('loop.c', 'BODY')} if i % 10 == 3",
-            *(f"hbreak {t.line('loop.c', name)} if iterations == 5"
+            *(f"hbreak {t.line('loop.c', name)} if other == 99"
               for name in ("NEVER1", "NEVER2", "NEVER3"))], 20)
     t.equal(seen, [str(i) for i in range(23, 223, 10)], "stops")
     t.equal(calls, [], "calls while breakpoints did not change")

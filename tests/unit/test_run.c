@@ -78,6 +78,7 @@ static void setup(void)
 	cr_assert(shared != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
+	run.tell_no_resumed = true;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -240,6 +241,27 @@ Test(run, exit_status)
 	child_start(run_loop);
 	expect_exit(42);
 	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
+}
+
+static int run_briefly(void)
+{
+	return 5;
+}
+
+/* Between its exit and our wait for it, a process is a zombie: still to be told. */
+Test(run, exit_is_never_taken_for_no_resumed)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct stop stop;
+
+		atomic_store(&shared->go, 0);
+		child_start(run_briefly);
+		set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+		cr_assert_null(run_resume(&run));
+		while (!run_poll(&run, &stop))
+			; /* without a pause, to look at every moment of its end */
+		cr_assert_eq(stop.kind, STOP_EXITED, "kind %d", stop.kind);
+	}
 }
 
 Test(run, software_breakpoint_every_hit)
