@@ -136,6 +136,35 @@ static bool push(struct symbols *s, const struct node *node)
 	return true;
 }
 
+static bool is_sum_with_const(const struct node *node)
+{
+	return node->kind == KIND_BINARY &&
+	       (node->op == OP_ADD || node->op == OP_SUB) &&
+	       node->b->kind == KIND_CONST;
+}
+
+static uint64_t summand(const struct node *node)
+{
+	return node->op == OP_ADD ? node->b->value : -node->b->value;
+}
+
+/* "x - 4" rather than "x + -4", and rather than "x + 16 - 20" */
+static const struct node *make_sum(struct builder *builder, const struct node *sum)
+{
+	struct node node = *sum;
+	uint64_t value = summand(sum);
+
+	if (is_sum_with_const(sum->a)) {
+		value += summand(sum->a);
+		node.a = sum->a->a;
+	}
+	if (value == 0)
+		return node.a;
+	node.op = (int64_t)value < 0 ? OP_SUB : OP_ADD;
+	node.b = make_const(builder, node.op == OP_SUB ? -value : value);
+	return node.b ? make(builder, node) : NULL;
+}
+
 static const struct node *make_binary(struct builder *builder, uint8_t code,
 				      const struct node *a, const struct node *b)
 {
@@ -153,13 +182,8 @@ static const struct node *make_binary(struct builder *builder, uint8_t code,
 		node.a = b;
 		node.b = a;
 	}
-	/* "x - 4" rather than "x + -4" */
-	if (node.op == OP_ADD && b->kind == KIND_CONST && (int64_t)b->value < 0) {
-		node.op = OP_SUB;
-		node.b = make_const(builder, -b->value);
-		if (!node.b)
-			return NULL;
-	}
+	if (is_sum_with_const(&node))
+		return make_sum(builder, &node);
 	return make(builder, node);
 }
 
