@@ -179,7 +179,7 @@ class Bench:
 
     def stop_cost(self, server, breakpoints, stops=150):
         """ns of one reported stop and the continue after it, seen by the program."""
-        others = [f"hbreak {line(name)} if iterations == 5"
+        others = [f"hbreak {line(name)} if other == 5"
                   for name in ("NEVER1", "NEVER2", "NEVER3")][:breakpoints - 1]
         with Server(server, self.loop, stops) as running:
             script = "\n".join(["import gdb", "while gdb.selected_inferior().pid:",
