@@ -4,6 +4,7 @@
  * program decides the condition; a false hit ends in the kernel.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -25,6 +26,7 @@ struct placement {
 	struct program *program;
 	uint64_t sig_data;  /* what its SIGTRAPs carry; never used again */
 	uint64_t lost_seen; /* lost records that were noticed so far */
+	uint64_t forgotten; /* hits that the events had counted at the last reset */
 	int *fds;	    /* one event per region and thread */
 	size_t nfds;
 };
@@ -74,6 +76,35 @@ static struct bpf_location_counts *kernel_counts(struct perf_event *state,
 						 const struct placement *placement)
 {
 	return &state->kernel.shared->locations[placement->program->location];
+}
+
+/* What the events themselves have counted, those of new threads included. */
+static uint64_t event_count(const struct placement *placement)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < placement->nfds; i++) {
+		uint64_t count;
+
+		if (read(placement->fds[i], &count, sizeof(count)) == sizeof(count))
+			total += count;
+	}
+	return total;
+}
+
+/*
+ * Hits that no program has seen: on a CPU where bpf_prog_active is raised (a task
+ * that was preempted inside a map operation of bpf(2), on kernels that preempt
+ * there) the kernel runs no program and takes that for its 0
+ * (kernel/events/core.c, bpf_overflow_handler). Nothing can be done then, but the
+ * user has to know.
+ */
+static uint64_t missed_hits(struct perf_event *state, const struct placement *placement)
+{
+	uint64_t seen = placement->forgotten + kernel_counts(state, placement)->hits;
+	uint64_t counted = event_count(placement);
+
+	return counted > seen ? counted - seen : 0;
 }
 
 /* ---- records ---- */
@@ -544,9 +575,10 @@ static void perf_event_counts(struct engine *engine, const struct location *loca
 
 static void perf_event_reset_counts(struct engine *engine, struct location *location)
 {
-	struct bpf_location_counts *counts =
-		kernel_counts(engine->state, location->engine_data);
+	struct placement *placement = location->engine_data;
+	struct bpf_location_counts *counts = kernel_counts(engine->state, placement);
 
+	placement->forgotten += counts->hits;
 	/* Lost records are no statistics: on_stop has yet to make up for them. */
 	*counts = (struct bpf_location_counts){.lost = counts->lost};
 }
@@ -556,8 +588,8 @@ static void perf_event_describe(struct engine *engine, const struct location *lo
 {
 	const struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
+	uint64_t missed = missed_hits(engine->state, placement);
 
-	(void)engine;
 	if (program->refused)
 		buffer_printf(out, "stub; the kernel refused the program: %s",
 			      program->refused);
@@ -565,6 +597,8 @@ static void perf_event_describe(struct engine *engine, const struct location *lo
 		buffer_printf(out, "kernel; maybe: %s", program->undecided);
 	else
 		buffer_append_string(out, "kernel");
+	if (missed > 0)
+		buffer_printf(out, "; %" PRIu64 " hits missed", missed);
 }
 
 /* All threads are stopped: no program sees a half-changed range. */
