@@ -502,13 +502,40 @@ static void emit_choose_stop(struct compiler *c)
 #define FRAME_FIELD(field)                                                             \
 	((int16_t)(FRAME_RECORD + offsetof(struct bpf_hit_record, field)))
 
+/* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
+_Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
+		       offsetof(struct bpf_hit_record, location) ==
+			       offsetof(struct bpf_pidns_info, tgid),
+	       "tid and the field after it take a struct bpf_pidns_info");
+
+static void emit_tid(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t known;
+
+	if (c->options->pid_ns_inode == 0) {
+		bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
+		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(tid), BPF_REG_0));
+		return;
+	}
+	known = bpf_emit_new_labels(e, 1);
+	bpf_emit_const(e, BPF_REG_1, c->options->pid_ns_device);
+	bpf_emit_const(e, BPF_REG_2, c->options->pid_ns_inode);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, sizeof(struct bpf_pidns_info)));
+	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), known);
+	emit_count(c, REG_COUNTS, offsetof(struct bpf_location_counts, lost));
+	bpf_emit_bind(e, known);
+}
+
 static void emit_record(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t sent = bpf_emit_new_labels(e, 1);
 
-	bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
-	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(tid), BPF_REG_0));
+	emit_tid(c);
 	bpf_emit(e, bpf_store_imm(BPF_W, BPF_REG_FP, FRAME_FIELD(location),
 				  (int32_t)c->options->location));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));

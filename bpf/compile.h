@@ -34,7 +34,10 @@ struct bpf_compile_options {
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop
 				  * is made by SIGSTOP */
-	bool signed_division;	 /* the kernel takes signed BPF division */
+	/* The PID name space (stat of /proc/PID/ns/pid) whose tids records carry;
+	 * inode 0: the system's own. A thread of another one leaves tid 0. */
+	uint64_t pid_ns_device, pid_ns_inode;
+	bool signed_division; /* the kernel takes signed BPF division */
 };
 
 struct bpf_code {

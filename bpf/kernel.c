@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -119,6 +121,22 @@ static int find_task_blocked(void)
 	return offset;
 }
 
+/* The inode of the system's own PID name space (include/linux/proc_ns.h). */
+static const ino_t pid_ns_init_inode = 0xeffffffc;
+
+/* In a container, tids differ from those that programs get by default. */
+static void find_pid_ns(struct bpf_kernel *kernel)
+{
+	enum { MINOR_BITS = 20 }; /* of the kernel's dev_t */
+	struct stat ns;
+
+	if (stat("/proc/self/ns/pid", &ns) < 0 || ns.st_ino == pid_ns_init_inode)
+		return;
+	kernel->pid_ns_device =
+		(uint64_t)major(ns.st_dev) << MINOR_BITS | minor(ns.st_dev);
+	kernel->pid_ns_inode = ns.st_ino;
+}
+
 static struct error *make_shared(struct bpf_kernel *kernel)
 {
 	const struct bpf_map_create_opts options = {
@@ -198,6 +216,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 	}
 	kernel->signed_division = has_signed_division();
 	kernel->task_blocked_offset = find_task_blocked();
+	find_pid_ns(kernel);
 	return NULL;
 }
 

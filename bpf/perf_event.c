@@ -119,6 +119,8 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 {
 	struct perf_event *state = data;
 
+	if (record->tid == 0)
+		return; /* whose it is, is not known: counted as lost */
 	/* Threads that were killed before their stop leave records behind. */
 	if (state->records.count == state->records.capacity)
 		records_drop(&state->records, is_dead, NULL);

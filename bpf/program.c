@@ -27,6 +27,8 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 				.ring_fd = kernel->ring_fd,
 				.stop_by_signal = stop_by_signal,
 				.task_blocked_offset = kernel->task_blocked_offset,
+				.pid_ns_device = kernel->pid_ns_device,
+				.pid_ns_inode = kernel->pid_ns_inode,
 				.signed_division = kernel->signed_division,
 			},
 	};

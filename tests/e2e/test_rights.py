@@ -112,3 +112,23 @@ def test_unprivileged_attach_to_own_process(t):
     t.match(r"\$1 = 2", gdb.output())
     harness.wait_for(lambda: harness.tracer_of(program.pid) == 0, "no tracer")
     t.equal(program.process.poll(), None, "status of the program")
+
+
+def test_pid_name_space(t):
+    """In a container thread ids differ from the kernel's own."""
+    t.need_root()
+    t.need_kernel_conditions()
+    unshare = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if harness.Process(t, [*unshare, "true"]).wait():
+        t.skip("no PID name space can be made here")
+    server = harness.Server(t, ["COMM", t.prog("conditions")],
+                            program=[*unshare, t.config.server])
+    gdb = t.gdb(server, f"hbreak {t.line('conditions.c', 'BODY')} if i % 20 == 7",
+                prog=t.prog("conditions"), python="""
+run("continue")
+emit(i=value("i"), table=run("monitor breakpoints"))
+run("kill")
+""")
+    t.equal(gdb.results[0]["i"], "7", "the true hit")
+    t.match(r"perf_event +kernel ", gdb.results[0]["table"])
+    t.no_match(r"cap_bpf", server.output())
