@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* m M X: the inferior's memory, without the traps that were planted in it. */
+/* m M X qCRC qSearch: the inferior's memory, without the traps that were planted in it.
+ */
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "rsp/packet.h"
@@ -99,4 +101,119 @@ struct error *packet_X(struct server *server, struct cursor *args, struct buffer
 	if (!cursor_char(args, ':') || cursor_left(args) != range.len)
 		return error_create(0, "X: the data does not have the length given");
 	return write_range(&range, args->p, reply);
+}
+
+/* ---- work that is done here, so that not all memory goes to the client ---- */
+
+enum { PIECE_SIZE = 0x10000 };
+
+static struct error *read_piece(const struct range *range, uint64_t offset, void *data,
+				size_t len)
+{
+	uint64_t addr = range->addr + offset;
+	ssize_t n = breakpoints_read_memory(range->inferior, addr, data, len);
+
+	if (n == (ssize_t)len)
+		return NULL;
+	return error_create(n < 0 ? (int)-n : EFAULT, "memory at 0x%llx",
+			    (unsigned long long)(addr + (n > 0 ? (uint64_t)n : 0)));
+}
+
+/* CRC-32, the highest bit first, nothing inverted: what the client computes over
+ * the section of a file ("Debugging with GDB", General Query Packets, qCRC). */
+static uint32_t crc32(uint32_t crc, const uint8_t *data, size_t len)
+{
+	const uint32_t polynomial = 0x04c11db7, top = UINT32_C(1) << 31;
+
+	for (size_t i = 0; i < len; i++) {
+		crc ^= (uint32_t)data[i] << 24;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & top ? crc << 1 ^ polynomial : crc << 1;
+	}
+	return crc;
+}
+
+struct error *packet_qCRC(struct server *server, struct cursor *args,
+			  struct buffer *reply)
+{
+	_cleanup_free_ uint8_t *data = malloc(PIECE_SIZE);
+	uint32_t crc = UINT32_MAX;
+	struct range range;
+	struct error *error = parse_range(server, args, &range);
+
+	if (error)
+		return error;
+	if (cursor_left(args) > 0)
+		return error_create(0, "qCRC: more than an address and a length");
+	if (!data)
+		return error_create(ENOMEM, "memory not read");
+	for (size_t at = 0; at < range.len;) {
+		size_t left = range.len - at,
+		       len = left < PIECE_SIZE ? left : PIECE_SIZE;
+
+		error = read_piece(&range, at, data, len);
+		if (error)
+			return error;
+		crc = crc32(crc, data, len);
+		at += len;
+	}
+	buffer_printf(reply, "C%x", crc);
+	return NULL;
+}
+
+/* The offset of the first @pattern inside the range; false: there is none. */
+static struct error *search(const struct range *range, const struct cursor *pattern,
+			    uint64_t *offset, bool *found)
+{
+	const size_t len = cursor_left(pattern), size = PIECE_SIZE + len;
+	_cleanup_free_ char *data = malloc(size);
+
+	*found = false;
+	if (!data)
+		return error_create(ENOMEM, "memory not searched");
+	/* Pieces overlap by all but one byte of the pattern. */
+	for (size_t at = 0; range->len - at >= len; at += size - len + 1) {
+		size_t left = range->len - at, piece = left < size ? left : size;
+		struct error *error = read_piece(range, at, data, piece);
+		const char *match;
+
+		if (error)
+			return error;
+		match = memmem(data, piece, pattern->p, len);
+		if (match) {
+			*found = true;
+			*offset = at + (uint64_t)(match - data);
+			return NULL;
+		}
+		if (left <= size)
+			break;
+	}
+	return NULL;
+}
+
+/* ADDR;LENGTH;PATTERN */
+struct error *packet_qSearch_memory(struct server *server, struct cursor *args,
+				    struct buffer *reply)
+{
+	struct range range = {.inferior = server_inferior(server)};
+	uint64_t len, offset;
+	struct error *error;
+	bool found;
+
+	if (!cursor_hex(args, &range.addr) || !cursor_char(args, ';') ||
+	    !cursor_hex(args, &len) || !cursor_char(args, ';') ||
+	    cursor_left(args) == 0)
+		return error_create(0, "qSearch: not an address, a length, a pattern");
+	if (!range.inferior)
+		return error_create(0, "no process is being debugged");
+	range.len = len;
+	error = search(&range, args, &offset, &found);
+	if (error)
+		return error;
+	if (found)
+		buffer_printf(reply, "1,%llx",
+			      (unsigned long long)(range.addr + offset));
+	else
+		buffer_append_char(reply, '0');
+	return NULL;
 }

@@ -368,3 +368,42 @@ def test_oversized_packet(t):
     t.equal(server.process.poll(), None, "status of the server")
     client = rsp.Client(server)
     t.match("^QC", client.ask("qC"))
+
+
+def crc32(data):
+    """As the client computes it: the highest bit first, nothing inverted."""
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x04c11db7 if crc & 0x80000000 else 0)) & 0xffffffff
+    return crc
+
+
+def test_memory_checksum(t):
+    _, client = start(t)
+    main = symbol(t, "calls", "main")
+    memory = bytes.fromhex(client.ask(f"m{main:x},40"))
+    t.equal(client.ask(f"qCRC:{main:x},40"), f"C{crc32(memory):x}", "checksum")
+    t.match("^E", client.ask("qCRC:10,40"))
+    t.match("^E", client.ask("qCRC:10"))
+
+
+def test_memory_search(t):
+    """The pattern may hold any byte and may end at the end of the range only."""
+    _, client = start(t)
+    main = symbol(t, "calls", "main")
+    memory = bytes.fromhex(client.ask(f"m{main:x},40"))
+
+    def search(length, pattern):
+        client.send_bytes(client.frame(f"qSearch:memory:{main:x};{length:x};".encode() + pattern))
+        return client.receive().decode()
+
+    tail = memory[0x30:0x40]
+    where = main + memory.index(tail)
+    t.equal(search(0x40, tail), f"1,{where:x}", "search up to the end")
+    t.equal(search(0x3f, tail), "0", "search that ends one byte too early")
+    t.equal(search(0x40, b"no such #text$"), "0", "search in vain")
+    t.equal(search(4, memory[:5]), "0", "a pattern longer than the range")
+    t.match("^E", client.ask("qSearch:memory:10;40;x"))
+    t.match("^E", client.ask("qSearch:memory:10;40"))
