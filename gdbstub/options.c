@@ -40,6 +40,27 @@ static struct error *set_debug(struct options *options, const char *argument)
 	return log_enable(argument ? argument : "all");
 }
 
+static struct error *set_debug_format(struct options *options, const char *argument)
+{
+	(void)options;
+	return argument ? log_format(argument)
+			: error_create(0, "--debug-format needs a list");
+}
+
+static struct error *set_remote_debug(struct options *options, const char *argument)
+{
+	(void)options;
+	(void)argument;
+	return log_enable("rsp");
+}
+
+static struct error *set_event_loop_debug(struct options *options, const char *argument)
+{
+	(void)options;
+	(void)argument;
+	return log_enable("server");
+}
+
 static struct error *set_fixed_addresses(struct options *options, const char *argument)
 {
 	(void)argument;
@@ -74,6 +95,11 @@ static const struct option_row option_rows[] = {
 	 set_multi},
 	{"--debug", "[=CATEGORIES]",
 	 "debugging output: all, or rsp, inferior, stops, bpf, server", set_debug},
+	{"--remote-debug", NULL, "the same as --debug=rsp", set_remote_debug},
+	{"--event-loop-debug", NULL, "the same as --debug=server",
+	 set_event_loop_debug},
+	{"--debug-format", "=all|none|timestamp",
+	 "what each line of debugging output begins with", set_debug_format},
 	{"--disable-randomization", NULL,
 	 "start programs at fixed addresses (the default)", set_fixed_addresses},
 	{"--no-disable-randomization", NULL, "start programs at random addresses",

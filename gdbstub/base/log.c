@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const category_names[LOG_NCATEGORIES] = {
 	[LOG_RSP] = "rsp", [LOG_INFERIOR] = "inferior", [LOG_STOPS] = "stops",
@@ -12,6 +13,7 @@ static const char *const category_names[LOG_NCATEGORIES] = {
 
 /* stderr's twin: part of the process, like stderr itself. */
 static unsigned int enabled_mask;
+static bool timestamps;
 
 static int category_find(const char *name, size_t len)
 {
@@ -73,6 +75,30 @@ struct error *log_disable(const char *categories)
 	return error;
 }
 
+struct error *log_format(const char *parts)
+{
+	bool on = false;
+
+	for (const char *name = parts; *name != '\0';) {
+		size_t len = strcspn(name, ",");
+
+		if ((len == 3 && memcmp(name, "all", 3) == 0) ||
+		    (len == 9 && memcmp(name, "timestamp", 9) == 0))
+			on = true;
+		else if (len == 4 && memcmp(name, "none", 4) == 0)
+			on = false;
+		else
+			return error_create(0,
+					    "unknown part of debugging output '%.*s' "
+					    "(known: all, none, timestamp)",
+					    (int)len, name);
+		name += len;
+		name += *name == ',';
+	}
+	timestamps = on;
+	return NULL;
+}
+
 bool log_enabled(enum log_category category)
 {
 	return enabled_mask & 1U << category;
@@ -92,13 +118,20 @@ static void write_line(const char *prefix, const char *format, va_list args)
 
 void log_debug(enum log_category category, const char *format, ...)
 {
-	char prefix[32];
+	struct timespec now = {0};
+	char prefix[64];
 	va_list args;
 	int saved = errno;
 
 	if (!log_enabled(category))
 		return;
-	snprintf(prefix, sizeof(prefix), "truehit: %s: ", category_names[category]);
+	if (timestamps && clock_gettime(CLOCK_REALTIME, &now) == 0)
+		snprintf(prefix, sizeof(prefix),
+			 "%lld.%06ld truehit: %s: ", (long long)now.tv_sec,
+			 now.tv_nsec / 1000, category_names[category]);
+	else
+		snprintf(prefix, sizeof(prefix),
+			 "truehit: %s: ", category_names[category]);
 	va_start(args, format);
 	write_line(prefix, format, args);
 	va_end(args);

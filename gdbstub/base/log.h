@@ -30,6 +30,12 @@ struct error *log_enable(const char *categories);
 /** Turns categories off, in the same way. */
 struct error *log_disable(const char *categories);
 
+/**
+ * What each line of debugging output begins with: a comma-separated list of
+ * "timestamp" (seconds since 1970), "all" and "none". An error changes nothing.
+ */
+struct error *log_format(const char *parts);
+
 /** Is the category on? For output that is costly to make. */
 bool log_enabled(enum log_category category);
 

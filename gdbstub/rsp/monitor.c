@@ -26,7 +26,8 @@ struct monitor_command {
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
-	monitor_reset, monitor_set_debug, monitor_set_remote_debug, monitor_exit;
+	monitor_reset, monitor_set_debug, monitor_set_remote_debug,
+	monitor_set_debug_format, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -42,6 +43,8 @@ static const struct monitor_command commands[] = {
 	 monitor_set_debug},
 	{"set remote-debug", "<0|1>", "Disable or enable messages about the protocol",
 	 monitor_set_remote_debug},
+	{"set debug-format", "<all|none|timestamp>",
+	 "What each debugging message begins with", monitor_set_debug_format},
 	{"exit", "", "Quit GDBserver", monitor_exit},
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -130,6 +133,22 @@ static struct error *monitor_set_remote_debug(struct server *server, const char 
 		buffer_printf(out, "Protocol debug output %s.\n",
 			      off ? "disabled" : "enabled");
 	return error;
+}
+
+static struct error *monitor_set_debug_format(struct server *server, const char *args,
+					      struct buffer *out)
+{
+	struct error *error = log_format(args);
+
+	(void)server;
+	if (error)
+		return error;
+	if (strcmp(args, "all") == 0 || strcmp(args, "none") == 0)
+		buffer_printf(out, "All extra debug format options %s.\n",
+			      *args == 'a' ? "enabled" : "disabled");
+	else
+		buffer_printf(out, "Debug messages begin with: %s.\n", args);
+	return NULL;
 }
 
 static struct error *monitor_exit(struct server *server, const char *args,

@@ -179,6 +179,20 @@ Test(monitor, debugging_by_category)
 	cr_assert(log_enabled(LOG_RSP) && !log_enabled(LOG_STOPS));
 }
 
+Test(monitor, format_of_debugging_output)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set debug-format all",
+		    "All extra debug format options enabled.\n");
+	assert_text("set debug-format none",
+		    "All extra debug format options disabled.\n");
+	assert_text("set debug-format timestamp",
+		    "Debug messages begin with: timestamp.\n");
+	assert_failure("set debug-format nonsense",
+		       "unknown part of debugging output 'nonsense'");
+}
+
 Test(monitor, exit_says_nothing_and_ends_the_server)
 {
 	_cleanup_buffer_ struct buffer text = {0};

@@ -93,6 +93,18 @@ Test(options, debug)
 	cr_expect(log_enabled(LOG_BPF));
 }
 
+Test(options, debug_as_older_options_say)
+{
+	good("--remote-debug :1 p");
+	cr_expect(log_enabled(LOG_RSP));
+	cr_expect_not(log_enabled(LOG_SERVER));
+	good("--event-loop-debug --debug-format=all :1 p");
+	cr_expect(log_enabled(LOG_SERVER));
+	bad("--debug-format :1 p", "--debug-format needs a list");
+	bad("--debug-format=x :1 p", "unknown part of debugging output 'x' "
+				     "(known: all, none, timestamp)");
+}
+
 Test(options, version_and_help_need_nothing_else)
 {
 	cr_expect(good("--version").show_version);
@@ -122,15 +134,12 @@ Test(options, errors)
 
 Test(options, help_names_every_option, .init = cr_redirect_stdout)
 {
-	static const char *const names[] = {"--once",
-					    "--multi",
-					    "--attach",
-					    "--debug",
-					    "--disable-randomization",
-					    "--version",
-					    "--help",
-					    "unix:PATH",
-					    "stdio"};
+	static const char *const names[] = {"--once",	      "--multi",
+					    "--attach",	      "--debug",
+					    "--remote-debug", "--event-loop-debug",
+					    "--debug-format", "--disable-randomization",
+					    "--version",      "--help",
+					    "unix:PATH",      "stdio"};
 	char text[8192];
 	FILE *out = cr_get_redirected_stdout();
 	size_t len;
