@@ -282,6 +282,8 @@ static int owed_signal(const struct thread *thread)
 {
 	const struct event *event = &thread->pending;
 
+	if (thread->owed_signal != 0)
+		return thread->owed_signal;
 	if (event->kind == EVENT_SIGNAL &&
 	    (event->signal != SIGTRAP || event->siginfo.si_code <= 0))
 		return event->signal;
@@ -308,7 +310,8 @@ void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal)
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		bool chosen = signal_tid != 0 && thread->tid == signal_tid;
 
-		detach_thread(thread, chosen ? signal : owed_signal(thread));
+		detach_thread(thread,
+			      chosen && signal != 0 ? signal : owed_signal(thread));
 	}
 	inferior_destroy(inferior);
 }

@@ -54,6 +54,8 @@ struct thread {
 
 	/* Kept by stops/run.c. */
 	struct resume_action action;
+	int owed_signal;      /* the client gave it, but another stop came before the
+			       * thread ran; 0: none */
 	struct event pending; /* a signal of the program's, seen but not yet
 			       * reported; EVENT_NONE: nothing */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with

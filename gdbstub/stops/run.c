@@ -457,14 +457,19 @@ static void handle_event(struct run *run, const struct event *event)
 
 /* ---- the client's view ---- */
 
+/* A signal that has not reached its thread is kept: the client will not give it
+ * again. */
 static void clear_actions(struct run *run)
 {
 	struct inferior *inferior;
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread->action.signal != 0)
+				thread->owed_signal = thread->action.signal;
 			thread->action = (struct resume_action){0};
+		}
 	}
 }
 
@@ -492,10 +497,23 @@ static void pass_pending_signal(const struct run *run, struct thread *thread)
 	pending_clear(thread);
 }
 
+/* The thread is still at the stop that tells of the signal owed: that one can be
+ * delivered as it is, and one that the client gives now is sent. */
+static void pay_signal(struct thread *thread)
+{
+	if (thread->owed_signal == 0)
+		return;
+	if (thread->action.signal != 0)
+		thread_send_signal(thread, thread->action.signal);
+	thread->action.signal = thread->owed_signal;
+	thread->owed_signal = 0;
+}
+
 static void prepare_thread(struct run *run, struct thread *thread)
 {
 	if (thread->action.kind == RESUME_NONE)
 		return;
+	pay_signal(thread);
 	pending_drop_stale(run, thread);
 	if (thread->pending_stop)
 		pass_pending_signal(run, thread);

@@ -440,6 +440,56 @@ Test(run, signals_reported_passed_delivered)
 	cr_assert_eq(stop.signal, SIGUSR2);
 }
 
+static void on_usr1(int signal)
+{
+	(void)signal;
+	atomic_fetch_add(&shared->passed, 1);
+}
+
+static void *raise_often(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 20; i++)
+		raise(SIGUSR1);
+	return NULL;
+}
+
+static int raise_in_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	signal(SIGUSR1, on_usr1);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, raise_often, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 7;
+}
+
+/* A signal that the client gives back survives the stops of other threads that
+ * are reported before its thread runs. */
+Test(run, signals_of_threads_are_all_delivered)
+{
+	struct stop stop = {0};
+	long reported = 0;
+
+	child_start(raise_in_threads);
+	for (;;) {
+		set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+		if (reported > 0)
+			thread_find(&run.inferiors, stop.tid)->action.signal = SIGUSR1;
+		cr_assert_null(run_resume(&run));
+		stop = next_stop();
+		if (stop.kind != STOP_SIGNAL)
+			break;
+		cr_assert_eq(stop.signal, SIGUSR1);
+		reported++;
+	}
+	cr_assert_eq(stop.kind, STOP_EXITED);
+	cr_assert_eq(reported, 20L * THREADS);
+	cr_assert_eq(atomic_load(&shared->passed), 20L * THREADS);
+}
+
 static int fork_child(void)
 {
 	pid_t pid = fork();
