@@ -123,16 +123,30 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 
 /* ---- choosing an engine ---- */
 
+/* Has the program a breakpoint instruction of its own there? */
+static bool is_own_trap(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+	uint8_t insn[8];
+	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, insn,
+					    arch->breakpoint_len);
+
+	return n == (ssize_t)arch->breakpoint_len &&
+	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
 /*
  * Which engines may serve a location, in order of preference. A software
  * breakpoint without a condition stops at every hit anyway and leaves the few
- * hardware slots to those that gain from them.
+ * hardware slots to those that gain from them. One at a breakpoint instruction of
+ * the program's own explains that one, so a false hit must not run into it.
  */
 static unsigned int engine_choices(const struct location *location, int *choices)
 {
 	unsigned int n = 0;
 
-	if (location->type != BREAKPOINT_SOFTWARE || location->nconditions > 0) {
+	if (location->type != BREAKPOINT_SOFTWARE ||
+	    (location->nconditions > 0 && !is_own_trap(location))) {
 		choices[n++] = ENGINE_PERF_EVENT;
 		choices[n++] = ENGINE_DEBUGREG;
 	}
@@ -351,6 +365,16 @@ static struct error *location_create(struct breakpoints *breakpoints,
 	return error;
 }
 
+static bool is_intact(const struct location *location)
+{
+	const struct engine *engine = location->engine;
+
+	return location->state == LOCATION_SUSPENDED ||
+	       (location->state == LOCATION_IN &&
+		(!engine->ops->intact ||
+		 engine->ops->intact(location->engine, location)));
+}
+
 /* New conditions for a location that is in place. */
 static struct error *location_update(struct breakpoints *breakpoints,
 				     struct location *location,
@@ -360,7 +384,7 @@ static struct error *location_update(struct breakpoints *breakpoints,
 	struct error *error;
 
 	if (conditions_equal(location, conditions, nconditions) &&
-	    location->state != LOCATION_OUT) {
+	    is_intact(location)) {
 		location->wanted = true;
 		return NULL;
 	}

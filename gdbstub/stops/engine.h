@@ -109,6 +109,11 @@ struct engine_ops {
 	/** Switches off and on again; negative errno on failure. */
 	int (*suspend)(struct engine *engine, struct location *location);
 	int (*resume)(struct engine *engine, struct location *location);
+	/**
+	 * Is a location that was put in still there? The program may have replaced
+	 * what it lay in (a library unloaded, another one loaded). NULL: always.
+	 */
+	bool (*intact)(struct engine *engine, const struct location *location);
 	/** A new, stopped thread; NULL if the kernel takes care of new threads. */
 	int (*thread_added)(struct engine *engine, struct location *location,
 			    struct thread *thread);

@@ -38,38 +38,70 @@ static int write_trap(const struct location *location)
 			      arch->breakpoint_len);
 }
 
-static int write_original(const struct location *location)
+/* The program may have mapped something else there: 1 if the trap is in memory, 0
+ * if it is not, or a negative errno. */
+static int is_planted(const struct location *location, struct inferior *inferior)
+{
+	const struct arch_ops *arch = inferior->arch;
+	uint8_t insn[INSN_MAX];
+	ssize_t n = inferior_read(inferior, location->addr, insn, arch->breakpoint_len);
+
+	if (n != (ssize_t)arch->breakpoint_len)
+		return n < 0 ? (int)n : -EIO;
+	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+/* Takes a trap out of the text of @inferior: the location's, or a copy of it. */
+static int write_original(const struct location *location, struct inferior *inferior)
 {
 	const struct int3 *int3 = location->engine_data;
+	int planted = is_planted(location, inferior);
 
-	return inferior_write(location->inferior, location->addr, int3->original,
-			      location->inferior->arch->breakpoint_len);
+	if (planted <= 0)
+		return planted;
+	return inferior_write(inferior, location->addr, int3->original,
+			      inferior->arch->breakpoint_len);
+}
+
+/* Notes the program's own instruction at a location that has no trap. */
+static int read_original(const struct location *location)
+{
+	struct int3 *int3 = location->engine_data;
+	unsigned int len = location->inferior->arch->breakpoint_len;
+	uint8_t insn[INSN_MAX];
+	ssize_t n = inferior_read(location->inferior, location->addr, insn, len);
+
+	if (n != (ssize_t)len)
+		return n < 0 ? (int)n : -EIO;
+	memcpy(int3->original, insn, len);
+	return 0;
 }
 
 static struct error *int3_insert(struct engine *engine, struct location *location)
 {
-	unsigned int len = location->inferior->arch->breakpoint_len;
-	_cleanup_free_ struct int3 *int3 = calloc(1, sizeof(*int3));
-	ssize_t n;
+	struct error *error = NULL;
 	int err;
 
 	(void)engine;
-	if (!int3)
-		return error_create(ENOMEM, "software breakpoint");
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return error_create(EOPNOTSUPP,
 				    "int3 serves software breakpoints only");
-	n = inferior_read(location->inferior, location->addr, int3->original, len);
-	if (n != (ssize_t)len)
-		return error_create(n < 0 ? (int)-n : EIO,
-				    "cannot read the instruction at 0x%jx",
-				    (uintmax_t)location->addr);
-	err = write_trap(location);
-	if (err < 0)
-		return error_create(-err, "cannot write a trap at 0x%jx",
-				    (uintmax_t)location->addr);
-	location->engine_data = take_ptr(int3);
-	return NULL;
+	location->engine_data = calloc(1, sizeof(struct int3));
+	if (!location->engine_data)
+		return error_create(ENOMEM, "software breakpoint");
+	err = read_original(location);
+	if (err < 0) {
+		error = error_create(-err, "cannot read the instruction at 0x%jx",
+				     (uintmax_t)location->addr);
+	} else {
+		err = write_trap(location);
+		if (err < 0)
+			error = error_create(-err, "cannot write a trap at 0x%jx",
+					     (uintmax_t)location->addr);
+	}
+	if (error)
+		free(take_ptr(location->engine_data));
+	return error;
 }
 
 static void int3_remove(struct engine *engine, struct location *location, bool gone)
@@ -78,7 +110,7 @@ static void int3_remove(struct engine *engine, struct location *location, bool g
 
 	(void)engine;
 	if (!gone && location->state == LOCATION_IN)
-		err = write_original(location);
+		err = write_original(location, location->inferior);
 	/* An unmapped library takes its traps along: nothing is left behind. */
 	if (err < 0)
 		log_debug(LOG_STOPS, "trap at 0x%jx not taken out: %s",
@@ -90,13 +122,21 @@ static void int3_remove(struct engine *engine, struct location *location, bool g
 static int int3_suspend(struct engine *engine, struct location *location)
 {
 	(void)engine;
-	return write_original(location);
+	return write_original(location, location->inferior);
 }
 
 static int int3_resume(struct engine *engine, struct location *location)
 {
+	int err = read_original(location);
+
 	(void)engine;
-	return write_trap(location);
+	return err < 0 ? err : write_trap(location);
+}
+
+static bool int3_intact(struct engine *engine, const struct location *location)
+{
+	(void)engine;
+	return is_planted(location, location->inferior) > 0;
 }
 
 struct location *int3_at(struct inferior *inferior, uint64_t addr)
@@ -111,6 +151,24 @@ struct location *int3_at(struct inferior *inferior, uint64_t addr)
 			return location;
 	}
 	return NULL;
+}
+
+bool int3_skip_own(struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	const struct location *location;
+	const struct int3 *int3;
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0)
+		return false;
+	location = int3_at(thread->inferior, pc);
+	if (!location)
+		return false;
+	int3 = location->engine_data;
+	if (memcmp(int3->original, arch->breakpoint_insn, arch->breakpoint_len) != 0)
+		return false;
+	return thread_set_pc(thread, pc + arch->breakpoint_len) == 0;
 }
 
 /*
@@ -167,9 +225,12 @@ static void overlap_location(const struct location *location, enum overlap what,
 			continue;
 		if (what == TAKE_ORIGINALS)
 			int3->original[i] = data[at];
-		else if (location->state == LOCATION_IN)
-			data[at] = what == PLANT_TRAPS ? arch->breakpoint_insn[i]
-						       : int3->original[i];
+		else if (location->state != LOCATION_IN)
+			continue;
+		else if (what == PLANT_TRAPS)
+			data[at] = arch->breakpoint_insn[i];
+		else if (data[at] == arch->breakpoint_insn[i])
+			data[at] = int3->original[i];
 	}
 }
 
@@ -213,10 +274,7 @@ int int3_write_under(struct inferior *inferior, uint64_t addr, const void *data,
 
 int int3_clean(const struct location *location, struct inferior *child)
 {
-	const struct int3 *int3 = location->engine_data;
-
-	return inferior_write(child, location->addr, int3->original,
-			      child->arch->breakpoint_len);
+	return write_original(location, child);
 }
 
 const struct engine_ops int3_engine = {
@@ -228,6 +286,7 @@ const struct engine_ops int3_engine = {
 	.remove = int3_remove,
 	.suspend = int3_suspend,
 	.resume = int3_resume,
+	.intact = int3_intact,
 	.on_stop = int3_on_stop,
 	.describe = int3_describe,
 };

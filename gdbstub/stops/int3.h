@@ -11,6 +11,12 @@
 /** The location whose trap is planted (in place, not suspended) at @addr, or NULL. */
 struct location *int3_at(struct inferior *inferior, uint64_t addr);
 
+/**
+ * Moves a thread that hit a trap in vain behind it, if a trap is what the program
+ * has there itself: stepping over ours would run into that one. False: it has not.
+ */
+bool int3_skip_own(struct thread *thread);
+
 /** Puts the program's own bytes into @data, read from memory at @addr. */
 void int3_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
 			 size_t len);

@@ -297,7 +297,9 @@ static void on_signal(struct run *run, const struct event *event)
 		pending_set(run, thread, hit_stop(location));
 		return;
 	}
-	if (hits.signal_is_ours) {
+	if (hits.signal_is_ours && int3_skip_own(thread)) {
+		on_step_end(run, thread);
+	} else if (hits.signal_is_ours) {
 		thread->needs_step_over =
 			thread_get_pc(thread, &thread->step_over_at) == 0;
 		keep_going(run, thread);

@@ -203,17 +203,23 @@ static void insert(struct inferior *inferior, enum breakpoint_type type, uint64_
 }
 
 /* As gdb does: take all out, step the thread alone, put all in again. */
-static void step_off(struct inferior *inferior, pid_t tid, enum breakpoint_type type,
-		     struct agent_expr *condition)
+static void step_off_at(struct inferior *inferior, pid_t tid, enum breakpoint_type type,
+			uint64_t addr, struct agent_expr *condition)
 {
 	struct stop stop;
 
-	breakpoints_remove(inferior->breakpoints, type, PLACE, 1);
+	breakpoints_remove(inferior->breakpoints, type, addr, 1);
 	stop = step(tid);
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGTRAP);
 	cr_assert_eq(stop.tid, tid);
-	insert(inferior, type, PLACE, condition);
+	insert(inferior, type, addr, condition);
+}
+
+static void step_off(struct inferior *inferior, pid_t tid, enum breakpoint_type type,
+		     struct agent_expr *condition)
+{
+	step_off_at(inferior, tid, type, PLACE, condition);
 }
 
 static uint64_t pc_of(pid_t tid)
@@ -438,6 +444,91 @@ Test(run, signals_reported_passed_delivered)
 	stop = resume();
 	cr_assert_eq(stop.kind, STOP_KILLED);
 	cr_assert_eq(stop.signal, SIGUSR2);
+}
+
+/* Text that the child maps, at a place that is free in any process. */
+enum { TEXT_SIZE = 4096, TEXT_OFFSET = 64 };
+static void *const text = (void *)UINT64_C(0x123450000000);
+
+/* Puts a trap, if @own_trap, and a function that does nothing there. */
+static void (*map_text(bool own_trap))(long)
+{
+	const struct arch_ops *arch = arch_native();
+	size_t len = own_trap ? arch->breakpoint_len : 0;
+	char *start = mmap(text, TEXT_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (start == MAP_FAILED)
+		_exit(99);
+	memcpy(start, arch->breakpoint_insn, len);
+	memcpy(start + len, (void *)(uintptr_t)other_place, TEXT_OFFSET);
+	__builtin___clear_cache(start, start + TEXT_SIZE);
+	return (void (*)(long))(uintptr_t)start;
+}
+
+static int call_mapped_text(void)
+{
+	for (long i = 0; i < 2; i++) {
+		void (*function)(long) = map_text(false);
+
+		place(i);
+		function(i);
+	}
+	return 5;
+}
+
+/* As where a library is unloaded and another one is loaded at its place. */
+Test(run, trap_in_text_that_is_replaced)
+{
+	struct inferior *inferior = child_start(call_mapped_text);
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct stop stop = resume();
+
+		cr_assert_eq(stop.kind, STOP_SWBREAK);
+		cr_assert_eq(pc_of(stop.tid), PLACE);
+		step_off(inferior, stop.tid, BREAKPOINT_SOFTWARE, NULL);
+		insert(inferior, BREAKPOINT_SOFTWARE, (uintptr_t)text, NULL);
+		stop = resume();
+		cr_assert_eq(stop.kind, STOP_SWBREAK);
+		cr_assert_eq(pc_of(stop.tid), (uintptr_t)text);
+		step_off_at(inferior, stop.tid, BREAKPOINT_SOFTWARE, (uintptr_t)text,
+			    NULL);
+	}
+	expect_exit(5);
+}
+
+static int call_own_trap(void)
+{
+	void (*function)(long) = map_text(true);
+
+	place(0);
+	for (long i = 0; i < 10; i++) {
+		function(i);
+		atomic_fetch_add(&shared->passed, 1);
+	}
+	return 6;
+}
+
+/* A breakpoint explains a trap that the program has at the same place. */
+Test(run, condition_at_a_trap_of_the_programs)
+{
+	struct inferior *inferior = child_start(call_own_trap);
+	uint64_t behind = (uintptr_t)text + arch_native()->breakpoint_len;
+	struct stop stop;
+
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+	insert(inferior, BREAKPOINT_SOFTWARE, (uintptr_t)text, argument_equals(7));
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SWBREAK);
+	cr_assert_eq(pc_of(stop.tid), (uintptr_t)text);
+	cr_assert_eq(atomic_load(&shared->passed), 8); /* 7, and that of place() */
+	thread_set_pc(thread_find(&run.inferiors, stop.tid), behind);
+	expect_exit(6);
+	cr_assert_eq(atomic_load(&shared->passed), 11);
 }
 
 static void on_usr1(int signal)
