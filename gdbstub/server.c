@@ -180,8 +180,7 @@ static void serve_client(struct server *server)
 			on_packet(server, packet);
 			break;
 		case CONNECTION_INTERRUPT:
-			if (server->session.resumed)
-				run_interrupt(&server->run);
+			run_interrupt(&server->run);
 			break;
 		case CONNECTION_GONE:
 			lose_client(server);

@@ -544,6 +544,25 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	return NULL;
 }
 
+/* The client asked to interrupt before it resumed: nobody is to run. */
+static void interrupt_at_once(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (!is_ready(thread))
+				continue;
+			run->interrupt_requested = false;
+			pending_set(
+				run, thread,
+				(struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});
+			return;
+		}
+	}
+}
+
 struct error *run_resume(struct run *run)
 {
 	struct inferior *inferior;
@@ -560,7 +579,8 @@ struct error *run_resume(struct run *run)
 		}
 	}
 	run->running = true;
-	run->interrupt_requested = false;
+	if (run->interrupt_requested)
+		interrupt_at_once(run);
 	resume_all(run);
 	return NULL;
 }
@@ -570,9 +590,9 @@ void run_interrupt(struct run *run)
 	struct inferior *inferior;
 	struct thread *thread;
 
+	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
 	if (!run->running)
 		return;
-	run->interrupt_requested = true;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread->running && !thread_is_zombie(thread) &&
@@ -585,7 +605,10 @@ void run_interrupt(struct run *run)
 static void report(struct run *run, const struct stop *stop)
 {
 	run->running = false;
-	run->interrupt_requested = false;
+	/* A request that came too late for this stop holds for the next resume: the
+	 * client may let the program go on without telling its user. */
+	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list))
+		run->interrupt_requested = false;
 	run->last = *stop;
 	clear_actions(run);
 }
@@ -624,11 +647,11 @@ bool run_poll(struct run *run, struct stop *stop)
 
 void run_halt(struct run *run)
 {
+	run->interrupt_requested = false;
 	if (!run->running)
 		return;
 	halt(run);
 	run->running = false;
-	run->interrupt_requested = false;
 	clear_actions(run);
 	run->last.kind = STOP_NONE;
 }

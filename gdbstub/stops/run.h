@@ -71,7 +71,8 @@ void run_kill(struct run *run, struct inferior *inferior);
  * once by run_poll instead.
  */
 struct error *run_resume(struct run *run);
-/** Ctrl-C: every thread stops; the next stop is SIGINT unless another comes first. */
+/** Ctrl-C: every thread stops; the next stop is SIGINT unless another comes first.
+ * While nothing runs: the next resume stops at once. */
 void run_interrupt(struct run *run);
 /**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be

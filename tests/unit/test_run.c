@@ -403,6 +403,25 @@ Test(run, interrupt_while_running)
 	expect_exit(42);
 }
 
+/* A client that steps all the time on its user's behalf is interrupted, too. */
+Test(run, interrupt_between_stops)
+{
+	struct inferior *inferior = child_start(run_loop);
+	struct stop stop = {0};
+
+	atomic_store(&shared->go, 0);
+	stop = step(inferior->pid);
+	cr_assert_eq(stop.signal, SIGTRAP);
+	run_interrupt(&run);
+	stop = step(inferior->pid);
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGINT);
+	stop = step(inferior->pid);
+	cr_assert_eq(stop.signal, SIGTRAP);
+	atomic_store(&shared->go, 1);
+	expect_exit(42);
+}
+
 Test(run, range_step_ends_outside)
 {
 	struct inferior *inferior = child_start(run_loop);
