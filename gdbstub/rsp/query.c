@@ -201,6 +201,8 @@ struct error *packet_qfThreadInfo(struct server *server, struct cursor *args,
 	(void)args;
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (!thread_is_shown(thread))
+				continue;
 			buffer_append_char(reply, before);
 			threads_append_id(reply, server->session.multiprocess,
 					  inferior->pid, thread->tid);

@@ -5,6 +5,7 @@
 #include "inferior/inferior.h"
 #include "inferior/signals.h"
 #include "rsp/stop_reply.h"
+#include "rsp/threads.h"
 #include "server.h"
 
 /* "NN:hex;" for the registers that a client wants to see at every stop. */
@@ -60,6 +61,8 @@ void report_last_stop(struct server *server, struct buffer *reply)
 {
 	const struct run *run = &server->run;
 	const struct inferior *inferior = TAILQ_FIRST(&run->inferiors.list);
+	const struct thread *stopped =
+		thread_find(&server->run.inferiors, run->last.tid);
 	struct stop stop = run->last;
 
 	if (!inferior) {
@@ -67,8 +70,9 @@ void report_last_stop(struct server *server, struct buffer *reply)
 		return;
 	}
 	/* Stopped for no reason of its own, or the thread has gone since. */
-	if (stop.kind == STOP_NONE || !thread_find(&server->run.inferiors, stop.tid)) {
-		const struct thread *thread = TAILQ_FIRST(&inferior->threads);
+	if (stop.kind == STOP_NONE || !stopped || !thread_is_shown(stopped)) {
+		const struct thread_id any = {.pid = inferior->pid};
+		const struct thread *thread = threads_find(server, &any);
 
 		stop = (struct stop){
 			.kind = STOP_SIGNAL,

@@ -12,6 +12,14 @@ bool thread_id_matches(const struct thread_id *id, const struct thread *thread)
 	       (id->tid <= 0 || id->tid == thread->tid);
 }
 
+bool thread_is_shown(const struct thread *thread)
+{
+	const struct thread_list *threads = &thread->inferior->threads;
+	bool alone = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
+
+	return alone || !thread->running || !thread_is_zombie(thread);
+}
+
 struct thread *threads_find(struct server *server, const struct thread_id *id)
 {
 	struct inferior *inferior;
@@ -19,7 +27,7 @@ struct thread *threads_find(struct server *server, const struct thread_id *id)
 
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread_id_matches(id, thread))
+			if (thread_id_matches(id, thread) && thread_is_shown(thread))
 				return thread;
 		}
 	}

@@ -13,7 +13,12 @@ struct server;
 
 /** Is this thread one that the id means? 0 and -1 mean every one. */
 bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
-/** The first thread that the id means, or NULL. */
+/**
+ * Does the thread exist for the client? Not if it is a leader that has ended while
+ * other threads live on: it has no registers and will not run again.
+ */
+bool thread_is_shown(const struct thread *thread);
+/** The first shown thread that the id means, or NULL. */
 struct thread *threads_find(struct server *server, const struct thread_id *id);
 /** Appends "pPID.TID", or "TID" for a client without multiprocess+. */
 static inline void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid,

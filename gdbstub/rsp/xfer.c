@@ -196,7 +196,8 @@ static struct error *threads_read(struct server *server, struct cursor annex,
 	buffer_append_string(out, "<threads>\n");
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link)
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			append_thread(server, thread, out);
+			if (thread_is_shown(thread))
+				append_thread(server, thread, out);
 	buffer_append_string(out, "</threads>\n");
 	return NULL;
 }

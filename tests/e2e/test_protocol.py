@@ -280,6 +280,25 @@ def test_interrupt_at_any_moment(t):
     t.match("^QC", client.ask("qC"))
 
 
+def test_leader_that_has_ended(t):
+    """It is no thread any longer, whoever asks, and `?` does not name it."""
+    server, client = start(t, "target", "leader-leaves")
+    leader = server.inferior()
+    client.ask("qSupported:multiprocess+;no-resumed+")
+    stop = client.ask("vCont;c")
+    t.match("^T1e", stop)
+    other = t.match(r"thread:(p[0-9a-f.]+);", stop).group(1)
+    harness.wait_for(lambda: harness.process_state(leader) == "Z", "the leader's end")
+    t.equal(client.ask("qfThreadInfo"), f"m{other}", "threads")
+    threads = client.ask("qXfer:threads:read::0,1000")
+    t.equal(threads.count("<thread "), 1, "threads in XML")
+    t.match("^E", client.ask(f"Tp{leader:x}.{leader:x}"))
+    t.match("^E", client.ask(f"Hgp{leader:x}.{leader:x}"))
+    t.equal(client.ask("Hgp0.0"), "OK", "any thread")
+    t.check(not client.ask("g").startswith("E"), "registers of any thread")
+    t.match(f"thread:{other};", client.ask("?"))
+
+
 def test_kill_packet(t):
     server, client = start(t)
     inferior = server.inferior()

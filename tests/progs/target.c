@@ -141,6 +141,26 @@ static int do_leader_exits(char **args)
 	pthread_exit(NULL);
 }
 
+static void *raise_after(void *arg)
+{
+	pthread_join(*(pthread_t *)arg, NULL);
+	raise(SIGUSR1);
+	return sleep_for_ever(NULL);
+}
+
+/* The other thread raises SIGUSR1 when the leader has gone. */
+static int do_leader_leaves(char **args)
+{
+	static pthread_t leader;
+	pthread_t thread;
+
+	(void)args;
+	leader = pthread_self();
+	if (pthread_create(&thread, NULL, raise_after, &leader) != 0)
+		return 1;
+	pthread_exit(NULL);
+}
+
 static void *exec_now(void *arg)
 {
 	char *argv[] = {arg, (char *)"exit", (char *)"5", NULL};
@@ -204,6 +224,7 @@ static const struct {
 	{"blocked-trap", do_blocked_trap},
 	{"die", do_die},
 	{"leader-exits", do_leader_exits},
+	{"leader-leaves", do_leader_leaves},
 	{"thread-exec", do_thread_exec},
 	{"fork", do_fork},
 	{"vfork", do_vfork},
