@@ -49,8 +49,10 @@ static bool must_step_over(struct thread *thread)
 
 	if (!thread->needs_step_over)
 		return false;
-	if (thread_get_pc(thread, &pc) < 0 || pc != thread->step_over_at ||
-	    !int3_at(thread->inferior, pc))
+	/* A signal goes first: of a fault it is the only way on, and the step could
+	 * meet another one. The trap is hit anew when the handler returns. */
+	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
+	    pc != thread->step_over_at || !int3_at(thread->inferior, pc))
 		thread->needs_step_over = false;
 	return thread->needs_step_over;
 }
@@ -135,20 +137,50 @@ static void halt(struct run *run)
 
 /* ---- stepping over traps ---- */
 
+static void resume_all(struct run *run);
+static void pass_pending_signal(const struct run *run, struct thread *thread);
+
+/* The kernel forgets an interrupt when a thread stops for something else. */
+static void renew_interrupt(const struct run *run, struct thread *thread)
+{
+	if (run->interrupt_requested && thread->running)
+		thread_interrupt(thread);
+}
+
+/* What nobody wants to hear of is no reason not to go on. */
+static void pass_pending_signals(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			pass_pending_signal(run, thread);
+	}
+}
+
 static void step_over(struct run *run, struct thread *thread)
 {
 	_cleanup_error_ struct error *error = NULL;
+	pid_t tid = thread->tid;
 
 	/* No other thread may run through the place while the trap is away. */
 	halt(run);
+	pass_pending_signals(run);
 	if (pending_any(run))
 		return;
+	thread = thread_find(&run->inferiors, tid);
+	if (!thread) { /* killed meanwhile: the others go on without it */
+		resume_all(run);
+		return;
+	}
 	error = breakpoints_lift_traps(thread->inferior->breakpoints,
 				       thread->step_over_at, false);
 	if (error)
 		log_warning("%s", error_text(error));
-	run->stepping_over = thread->tid;
+	run->stepping_over = tid;
 	resumed(thread, thread_step(thread, 0));
+	renew_interrupt(run, thread);
 }
 
 /* The traps go back: the thread that ran alone has left the place, or is gone. */
@@ -196,20 +228,21 @@ static void resume_all(struct run *run)
 	}
 }
 
-/* Lets one thread go on after an event that nobody needs to hear of. */
+/* Lets one thread go on after an event that nobody needs to hear of. It may be gone
+ * afterwards: others are halted before a trap is stepped over. */
 static void keep_going(struct run *run, struct thread *thread)
 {
 	if (!may_run(run, thread))
 		return;
+	if (run->stepping_over != thread->tid && must_step_over(thread)) {
+		step_over(run, thread);
+		return;
+	}
 	if (run->stepping_over == thread->tid)
 		resumed(thread, thread_step(thread, 0));
-	else if (must_step_over(thread))
-		step_over(run, thread);
 	else
 		resume_one(thread);
-	/* The kernel forgets an interrupt when a thread stops for something else. */
-	if (run->interrupt_requested && thread->running)
-		thread_interrupt(thread);
+	renew_interrupt(run, thread);
 }
 
 /* ---- events ---- */
@@ -279,6 +312,16 @@ static void on_program_signal(struct run *run, const struct event *event)
 	keep_going(run, thread);
 }
 
+/* Did a planted trap stop the thread, rather than hardware at the same place? */
+static bool is_trap(const struct hits *hits)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		if (hits->hit[i].location->engine->ops == &int3_engine)
+			return true;
+	}
+	return false;
+}
+
 static void on_signal(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -300,8 +343,9 @@ static void on_signal(struct run *run, const struct event *event)
 	if (hits.signal_is_ours && int3_skip_own(thread)) {
 		on_step_end(run, thread);
 	} else if (hits.signal_is_ours) {
-		thread->needs_step_over =
-			thread_get_pc(thread, &thread->step_over_at) == 0;
+		if (is_trap(&hits))
+			thread->needs_step_over =
+				thread_get_pc(thread, &thread->step_over_at) == 0;
 		keep_going(run, thread);
 	} else if (ends_step(event)) {
 		on_step_end(run, thread);
@@ -354,35 +398,45 @@ static void let_child_go(const struct event *event)
 	inferior_detach(child, 0, 0);
 }
 
+static void on_fork(struct run *run, const struct event *event)
+{
+	let_child_go(event);
+	keep_going(run, event->thread);
+}
+
 /*
  * A vfork child runs in its parent's memory: traps must be away until it is done,
- * and so that nobody runs past them meanwhile, the other threads wait.
+ * and so that nobody runs past them meanwhile, the other threads wait. The parent
+ * itself goes on even if everything is being halted: it executes no instruction
+ * before its child is done, so that a halt ends with all traps back in place.
  */
 static void on_vfork(struct run *run, const struct event *event)
 {
 	struct breakpoints *breakpoints = event->inferior->breakpoints;
+	_cleanup_error_ struct error *error = NULL;
 	bool halting = run->halting;
+	struct thread *thread;
 
-	if (breakpoints_have_traps(breakpoints)) {
-		_cleanup_error_ struct error *error = NULL;
-
-		run->vforking = event->thread->tid;
-		halt(run);
-		run->halting = halting;
-		error = breakpoints_lift_traps(breakpoints, 0, true);
-		if (error)
-			log_warning("%s", error_text(error));
+	if (!breakpoints_have_traps(breakpoints)) {
+		on_fork(run, event);
+		return;
 	}
+	/* Another thread's vfork, if one comes up here, is over when this returns. */
+	halt(run);
+	run->halting = halting;
+	error = breakpoints_lift_traps(breakpoints, 0, true);
+	if (error)
+		log_warning("%s", error_text(error));
 	let_child_go(event);
-}
-
-static void on_fork(struct run *run, const struct event *event)
-{
-	if (event->kind == EVENT_VFORK)
-		on_vfork(run, event);
-	else
-		let_child_go(event);
-	keep_going(run, event->thread);
+	thread = inferior_thread(event->inferior, event->tid);
+	if (!thread) { /* killed meanwhile */
+		end_exclusive(run, event->inferior);
+		resume_all(run);
+		return;
+	}
+	run->vforking = event->tid;
+	resume_one(thread);
+	renew_interrupt(run, thread);
 }
 
 static void on_vfork_done(struct run *run, const struct event *event)
@@ -437,7 +491,7 @@ static event_handler *const event_handlers[] = {
 	[EVENT_GROUP_STOP] = on_interrupted,
 	[EVENT_CLONE] = on_clone,
 	[EVENT_FORK] = on_fork,
-	[EVENT_VFORK] = on_fork,
+	[EVENT_VFORK] = on_vfork,
 	[EVENT_VFORK_DONE] = on_vfork_done,
 	[EVENT_EXEC] = on_exec,
 	[EVENT_SYSCALL] = on_syscall,
@@ -460,12 +514,14 @@ static void handle_event(struct run *run, const struct event *event)
 /* ---- the client's view ---- */
 
 /* A signal that has not reached its thread is kept: the client will not give it
- * again. */
+ * again. A step over a trap that has not ended starts anew: run_resume puts the
+ * traps back. */
 static void clear_actions(struct run *run)
 {
 	struct inferior *inferior;
 	struct thread *thread;
 
+	run->stepping_over = 0;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread->action.signal != 0)
@@ -490,7 +546,8 @@ static bool only_steps(const struct inferior *inferior)
 /* A signal seen while halting, which the client does not want to hear of. */
 static void pass_pending_signal(const struct run *run, struct thread *thread)
 {
-	if (thread->action.signal != 0 || thread->pending.kind != EVENT_SIGNAL ||
+	if (!thread->pending_stop || thread->action.signal != 0 ||
+	    thread->pending.kind != EVENT_SIGNAL ||
 	    thread->pending_stop->stop.kind != STOP_SIGNAL ||
 	    !may_pass(run, &thread->pending))
 		return;
@@ -517,8 +574,7 @@ static void prepare_thread(struct run *run, struct thread *thread)
 		return;
 	pay_signal(thread);
 	pending_drop_stale(run, thread);
-	if (thread->pending_stop)
-		pass_pending_signal(run, thread);
+	pass_pending_signal(run, thread);
 	/* The client's signal must not get lost behind a stop that is reported
 	 * before the thread runs. */
 	if (thread->pending_stop && thread->action.signal != 0) {
@@ -535,8 +591,6 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	if (inferior->pending_stop)
 		return NULL;
 	error = breakpoints_commit(inferior->breakpoints, only_steps(inferior));
-	if (!error && inferior_thread(inferior, run->vforking))
-		error = breakpoints_lift_traps(inferior->breakpoints, 0, true);
 	if (error)
 		return error;
 	TAILQ_FOREACH (thread, &inferior->threads, link)
@@ -585,21 +639,31 @@ struct error *run_resume(struct run *run)
 	return NULL;
 }
 
-void run_interrupt(struct run *run)
+/* Asks one thread to stop, unless one that can answer was asked already. */
+static void interrupt_one(const struct run *run)
 {
 	struct inferior *inferior;
-	struct thread *thread;
+	struct thread *thread, *chosen = NULL;
 
-	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
-	if (!run->running)
-		return;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->running && !thread_is_zombie(thread) &&
-			    thread_interrupt(thread) == 0)
+			if (!thread->running || thread_is_zombie(thread))
+				continue;
+			if (thread->interrupting)
 				return;
+			if (!chosen)
+				chosen = thread;
 		}
 	}
+	if (chosen)
+		thread_interrupt(chosen);
+}
+
+void run_interrupt(struct run *run)
+{
+	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
+	if (run->running)
+		interrupt_one(run);
 }
 
 static void report(struct run *run, const struct stop *stop)
@@ -638,6 +702,9 @@ bool run_poll(struct run *run, struct stop *stop)
 		if (run->running && report_pending(run, stop))
 			return true;
 	}
+	/* Whom run_interrupt asked may have ended instead of stopping. */
+	if (run->running && run->interrupt_requested)
+		interrupt_one(run);
 	if (!run->running || !run->tell_no_resumed || any_running(run))
 		return false;
 	*stop = (struct stop){.kind = STOP_NO_RESUMED};
@@ -719,8 +786,18 @@ struct error *run_launch(struct run *run, const struct launch_options *options,
 struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 {
 	struct error *error = inferior_attach(&run->inferiors, pid, ret);
+	struct thread *thread;
 
-	return error ? error : adopt(run, *ret, 0);
+	if (!error)
+		error = adopt(run, *ret, 0);
+	if (error)
+		return error;
+	/* Signals of the program that came while attaching. */
+	TAILQ_FOREACH (thread, &(*ret)->threads, link) {
+		if (thread->pending.kind != EVENT_NONE)
+			pending_set_signal(run, &thread->pending);
+	}
+	return NULL;
 }
 
 static bool ended(struct run *run, struct inferior *inferior)

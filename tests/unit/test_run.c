@@ -5,10 +5,13 @@
  */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <setjmp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -652,6 +655,180 @@ Test(run, vfork_child_runs_past_traps)
 	cr_assert_eq(pc_of(stop.tid), address(other_place));
 	breakpoints_remove_all(inferior->breakpoints);
 	expect_exit(14);
+}
+
+static int spawn(void)
+{
+	pid_t pid = vfork();
+	int status = 0;
+
+	if (pid == 0)
+		_exit(4);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void *spawn_many(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 100; i++)
+		if (spawn() == 4)
+			atomic_fetch_add(&shared->passed, 1);
+	return NULL;
+}
+
+static int run_spawning_threads(void)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, spawn_many, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 6;
+}
+
+/* Two vforks at the same time, each of which needs the memory without traps. */
+Test(run, threads_vfork_with_traps)
+{
+	struct inferior *inferior = child_start(run_spawning_threads);
+
+	run.pass_signal[SIGCHLD] = true;
+	insert(inferior, BREAKPOINT_SOFTWARE, address(other_place), NULL);
+	expect_exit(6);
+	cr_assert_eq(atomic_load(&shared->passed), 400);
+}
+
+static void *end_soon(void *arg)
+{
+	while (atomic_load(&shared->go) != 2)
+		usleep(100);
+	atomic_store(&shared->passed, gettid());
+	return arg;
+}
+
+static void *run_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static int run_leaderless(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, end_soon, NULL);
+	pthread_create(&thread, NULL, run_for_ever, NULL);
+	atomic_store(&shared->go, 3);
+	pthread_exit(NULL);
+}
+
+static bool is_zombie(pid_t pid, pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	file = fopen(path, "r");
+	if (file) {
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+	}
+	return state == 'Z';
+}
+
+static void wait_zombie(pid_t pid, pid_t tid)
+{
+	for (int i = 0; i < WAIT_SECONDS * 1000 && !is_zombie(pid, tid); i++)
+		usleep(1000);
+	cr_assert(is_zombie(pid, tid));
+}
+
+/* Whoever is asked to stop may have ended already. */
+Test(run, interrupt_when_the_thread_asked_has_ended)
+{
+	struct inferior *inferior = child_start(run_leaderless);
+	struct stop stop;
+
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	cr_assert_null(run_resume(&run));
+	while (atomic_load(&shared->go) != 3 ||
+	       !is_zombie(inferior->pid, inferior->pid))
+		cr_assert_not(run_poll(&run, &stop));
+	cr_assert_not(run_poll(&run, &stop));
+	atomic_store(&shared->go, 2);
+	while (atomic_load(&shared->passed) == 0)
+		usleep(100);
+	wait_zombie(inferior->pid, (pid_t)atomic_load(&shared->passed));
+	run_interrupt(&run);
+	stop = next_stop();
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGINT);
+}
+
+/* Its first instruction reads memory. */
+__attribute__((noinline)) long load(const volatile long *data);
+long load(const volatile long *data)
+{
+	return *data;
+}
+
+static sigjmp_buf after_fault;
+
+static void on_fault(int number)
+{
+	siglongjmp(after_fault, number);
+}
+
+static int fault(void)
+{
+	signal(SIGSEGV, on_fault);
+	if (sigsetjmp(after_fault, 1) == 0)
+		load((const volatile long *)(uintptr_t)8);
+	return 11;
+}
+
+/* The handler of a fault is reached even if a trap lies where it happens. */
+Test(run, fault_at_a_trap)
+{
+	struct inferior *inferior;
+	struct stop stop;
+
+	use_only(ENGINE_INT3);
+	inferior = child_start(fault);
+	insert(inferior, BREAKPOINT_SOFTWARE, (uint64_t)(uintptr_t)load,
+	       argument_equals(777));
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGSEGV);
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	thread_find(&run.inferiors, stop.tid)->action.signal = SIGSEGV;
+	cr_assert_null(run_resume(&run));
+	stop = next_stop();
+	cr_assert_eq(stop.kind, STOP_EXITED, "kind %d signal %d", stop.kind,
+		     stop.signal);
+	cr_assert_eq(stop.status, 11);
+}
+
+/* Both hit at once: that the hardware's condition is false says nothing of the
+ * trap's. */
+Test(run, trap_under_a_false_hardware_breakpoint)
+{
+	struct inferior *inferior;
+	struct stop stop;
+
+	use_only(ENGINE_DEBUGREG);
+	inferior = child_start(run_loop);
+	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(7777));
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	cr_assert_eq(stop.kind, STOP_SWBREAK, "kind %d", stop.kind);
+	cr_assert_eq(atomic_load(&shared->passed), 0);
+	breakpoints_remove_all(inferior->breakpoints);
+	expect_exit(42);
 }
 
 static long watched;

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Many threads, signals, children and interrupts at once: the stops that a client
+sees are those that the program counts itself, and nothing is left behind. Seeds are
+fixed; STORM_SEED and STORM_SCALE make longer runs by hand."""
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import threading
+import time
+
+import harness
+import rsp
+
+SEED = int(os.environ.get("STORM_SEED", "1"))
+SCALE = float(os.environ.get("STORM_SCALE", "1"))
+NAMES = ("go hit_at watched_at calls trues sent handled alarms children chlds raised "
+         "trapped errors done").split()
+ARGUMENT = {"x86_64": (5, 4), "aarch64": (0, 1)}  # registers of the first two arguments
+PC = {"x86_64": 16, "aarch64": 32}
+MACHINE = os.uname().machine
+SIGNALS = {5: "TRAP", 10: "BUS", 14: "ALRM", 30: "USR1", 20: "CHLD"}  # gdb's numbers
+
+
+class Storm:
+    """The program, not yet let go."""
+
+    def __init__(self, t, threads, rounds, activities=""):
+        self.t = t
+        self.file = t.dir / "counts"
+        self.process = harness.Process(
+            t, [t.prog("storm"), self.file, threads, rounds, activities])
+        self.pid = self.process.pid
+        harness.wait_for(lambda: self.file.exists() and self.counts()["hit_at"],
+                         "the program's addresses")
+
+    def counts(self):
+        data = self.file.read_bytes()[:8 * len(NAMES)].ljust(8 * len(NAMES), b"\0")
+        return dict(zip(NAMES, struct.unpack(f"={len(NAMES)}Q", data)))
+
+    def go(self):
+        with open(self.file, "r+b") as file:
+            file.write(struct.pack("=Q", 1))
+
+
+def condition(mask=63, page=False):
+    """(first argument & mask) == 0, && *second argument == 0 if page is set."""
+    first, second = ARGUMENT[MACHINE]
+    code = bytes([0x26, 0, first, 0x22, mask, 0x0f, 0x22, 0, 0x13])
+    if page:
+        code += bytes([0x26, 0, second, 0x17, 0x22, 0, 0x13, 0x0f])
+    return f";X{len(code) + 1:x},{code.hex()}27"
+
+
+NEVER = ";X3,220027"
+
+
+class Session:
+    """A client that does what gdb does, and keeps account of the stops."""
+
+    def __init__(self, t, storm, breakpoint, conditions, passes="", seed=SEED):
+        self.t, self.storm = t, storm
+        self.random = random.Random(seed)
+        self.server = t.server("--attach", "COMM", storm.pid)
+        self.client = rsp.Client(self.server)
+        self.client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.client.ask("qSupported:multiprocess-;swbreak+;hwbreak+;vContSupported+"
+                        ";QThreadEvents-;no-resumed+")
+        self.client.ask("QStartNoAckMode")
+        self.client.acks = False
+        self.client.ask("?")
+        if passes:
+            self.client.ask("QPassSignals:" + passes)
+        self.at = storm.counts()["hit_at"]
+        self.software = breakpoint == 0
+        self.z = f"z{breakpoint},{self.at:x},1"
+        self.Z = f"Z{breakpoint},{self.at:x},1{conditions}"
+        self.hits, self.signals, self.interrupts = 0, {}, 0
+        self.seen = set()
+        self.extra, self.owed = [], []
+        self.insert()
+
+    def fill_slots(self):
+        """Leaves no hardware to conditions: they are left to traps in the text."""
+        address = self.storm.counts()["watched_at"] + 256
+        for index in range(16):
+            packet = f"Z1,{address + 16 * index:x},1"
+            if self.client.ask(packet) != "OK":
+                return
+            self.extra.append(packet)
+
+    def insert(self):
+        for packet in [self.Z, *self.extra]:
+            self.t.equal(self.client.ask(packet), "OK", packet)
+
+    def remove(self):
+        for packet in [self.z, *("z" + p[1:].partition(";")[0] for p in self.extra)]:
+            self.t.equal(self.client.ask(packet), "OK", packet)
+
+    def resume(self, packet, interrupt=False):
+        """The stop reply. With interrupt, Ctrl-C comes after a random while."""
+        self.client.send_bytes(self.client.frame(packet))
+        try:
+            if interrupt:
+                time.sleep(self.random.random() * 0.004)
+                self.client.interrupt()
+            return self.client.receive().decode("latin1")
+        except (ConnectionError, rsp.Closed):
+            # A Ctrl-C that nobody has read takes the last packet with it.
+            self.t.check(interrupt, "the server closed the connection")
+            return f"W{self.storm.process.wait() & 0xff:02x}"
+
+    @staticmethod
+    def thread(stop):
+        return re.search(r"thread:([0-9a-f.p]+);", stop).group(1)
+
+    def register(self, tid, number):
+        self.client.ask(f"Hg{tid}")
+        value = self.client.ask(f"p{number:x}")
+        return int.from_bytes(bytes.fromhex(value)[:8], "little")
+
+    def on_hit(self, stop):
+        tid = self.thread(stop)
+        i = self.register(tid, ARGUMENT[MACHINE][0])
+        self.t.equal(self.register(tid, PC[MACHINE]), self.at, "PC")
+        self.t.equal(i % 64, 0, "the argument at a true hit")
+        self.t.check((tid, i) not in self.seen, f"thread {tid}: {i} hit twice")
+        self.seen.add((tid, i))
+        self.hits += 1
+        return tid
+
+    def step_off(self, tid):
+        """As gdb: everything out, the thread steps alone, everything in again.
+        Signals that come in between wait. The reply if the program ends instead."""
+        self.remove()
+        for _ in range(100):
+            stop = self.resume(f"vCont;s:{tid}")
+            if stop[0] != "T":
+                return stop
+            self.t.equal(self.thread(stop), tid, f"the thread of {stop}")
+            number = int(stop[1:3], 16)
+            if number == 5:
+                self.insert()
+                return None
+            if number == 2:  # a Ctrl-C that came too late for the last stop
+                self.interrupts += 1
+            else:
+                self.owed.append((tid, number))
+        raise harness.Failure("a step that does not end")
+
+    def go_on(self):
+        """The packet that continues, and delivers a signal to each whom one is owed."""
+        packet, told, rest = "vCont", set(), []
+        for tid, number in self.owed:
+            if tid in told:
+                rest.append((tid, number))
+            else:
+                told.add(tid)
+                packet += f";C{number:02x}:{tid}"
+        self.owed = rest
+        return packet + ";c"
+
+    def run(self, interrupts=0.0, limit=100000):
+        """Until the program ends. Returns its last packet."""
+        for _ in range(limit):
+            stop = self.resume(self.go_on(), self.random.random() < interrupts)
+            if stop[0] != "T":
+                return stop
+            number, tid = int(stop[1:3], 16), self.thread(stop)
+            if "swbreak" in stop or "hwbreak" in stop:
+                self.on_hit(stop)
+                if self.software or self.random.random() < 0.5:
+                    end = self.step_off(tid)
+                    if end:
+                        return end
+            elif number == 2:
+                self.interrupts += 1
+            elif number == 5 and self.storm.counts()["raised"] == 0:
+                self.t.check(False, f"a stop for no reason: {stop}")
+            else:
+                self.signals[number] = self.signals.get(number, 0) + 1
+                self.owed.append((tid, number))
+        raise harness.Failure("the program does not end")
+
+    def must_agree(self, end):
+        counts = self.storm.counts()
+        self.t.note(f"{counts} hits {self.hits} signals {self.signals} "
+                    f"interrupts {self.interrupts}")
+        self.t.equal(end, "W00", "the end")
+        self.t.equal(counts["errors"], 0, "errors that the program saw")
+        self.t.equal(self.hits, counts["trues"], "true hits")
+        if counts["sent"]:
+            self.t.equal(counts["handled"], counts["sent"], "SIGUSR1 handled")
+
+
+def storm(t, breakpoint, threads, rounds, activities="", passes="", interrupts=0.0,
+          page=False, traps=False, seed=SEED):
+    program = Storm(t, threads, max(64, int(rounds * SCALE)), activities)
+    session = Session(t, program, breakpoint, condition(page=page), passes, seed)
+    if traps:
+        session.fill_slots()
+    program.go()
+    session.must_agree(session.run(interrupts))
+    return session
+
+
+PASS = "0e;14;1e"  # SIGALRM, SIGCHLD, SIGUSR1
+
+
+def test_signals_hardware_one_thread(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 1, 20000, "uaf", PASS)
+
+
+def test_signals_hardware_threads(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 8, 3000, "uaf", PASS)
+
+
+def test_signals_hardware_reported(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 8, 2000, "uf")
+
+
+def test_signals_software_in_hardware(t):
+    t.need_kernel_conditions()
+    storm(t, 0, 8, 2000, "uaf", PASS, interrupts=0.3)
+
+
+def test_signals_trap(t):
+    storm(t, 0, 4, 256, "uaf", PASS, traps=True)
+
+
+def test_signals_trap_reported(t):
+    storm(t, 0, 4, 128, "uf", interrupts=0.3, traps=True)
+
+
+def test_many_threads(t):
+    """New threads are filtered from their first instruction on."""
+    t.need_kernel_conditions()
+    storm(t, 1, 64, 128, "t", interrupts=0.2)
+
+
+def test_new_threads_trap(t):
+    storm(t, 0, 2, 128, "t", traps=True, interrupts=0.2)
+
+
+def test_vfork_traps(t):
+    """Several threads make children that share their memory for a while."""
+    storm(t, 0, 2, 128, "vw", traps=True, interrupts=0.2)
+
+
+def test_vfork_hardware(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 4, 1000, "vwf", PASS, interrupts=0.2)
+
+
+def test_leader_gone(t):
+    t.need_kernel_conditions()
+    storm(t, 0, 4, 1000, "lut", interrupts=0.3)
+
+
+def test_leader_gone_trap(t):
+    storm(t, 0, 3, 128, "lut", interrupts=0.3, traps=True)
+
+
+def test_traps_of_its_own(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 4, 1000, "ru", PASS, interrupts=0.2)
+
+
+def test_traps_blocked(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 4, 1000, "bua", PASS, interrupts=0.2)
+
+
+def test_page_comes_and_goes(t):
+    t.need_kernel_conditions()
+    storm(t, 1, 4, 1000, "dt", page=True, interrupts=0.2)
+
+
+def test_page_forbidden(t):
+    storm(t, 1, 4, 600, "pu", PASS, page=True, interrupts=0.2)
+
+
+class Background(Storm):
+    """A program that is let go before anybody attaches, and is to live on."""
+
+    def __init__(self, t, threads, activities):
+        super().__init__(t, threads, 1000000000, activities)
+        self.go()
+
+    def must_run(self):
+        before = self.counts()
+        harness.wait_for(lambda: self.process.process.poll() is not None or
+                         self.counts()["calls"] > before["calls"] + 1000,
+                         "the program going on")
+        self.t.equal(self.process.process.poll(), None, "status of the program")
+        harness.wait_for(lambda: harness.tracer_of(self.pid) == 0, "no tracer")
+        self.t.check(harness.process_state(self.pid) not in "Tt", "it is stopped")
+        self.t.equal(self.counts()["errors"], 0, "errors that the program saw")
+        if self.counts()["sent"]:
+            sent = self.counts()["sent"]
+            harness.wait_for(lambda: self.counts()["handled"] > sent, "SIGUSR1 handled")
+
+
+def begin(t, program, z, conditions):
+    server = t.server("--attach", "COMM", program.pid)
+    client = rsp.Client(server)
+    client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
+    client.ask("?")
+    client.ask("QPassSignals:" + PASS)
+    at = program.counts()["hit_at"]
+    t.equal(client.ask(f"Z{z},{at:x},1{conditions}"), "OK", "the breakpoint")
+    return server, client
+
+
+def test_killed_server_leaves_nothing(t):
+    t.need_kernel_conditions()
+    chance = random.Random(SEED)
+    program = Background(t, 4, "utf")
+    for turn in range(int(6 * SCALE)):
+        server, client = begin(t, program, turn % 2, NEVER)
+        client.send_bytes(client.frame("vCont;c"))
+        time.sleep(chance.random() * 0.05)
+        server.kill()
+        server.wait()
+        program.must_run()
+
+
+def test_detach_leaves_nothing(t):
+    """Unconditional hits all the time, some of them seen, some not yet."""
+    chance = random.Random(SEED)
+    program = Background(t, 4, "utf")
+    for turn in range(int(8 * SCALE)):
+        server, client = begin(t, program, turn % 2, "")
+        for _ in range(chance.randrange(4)):
+            client.ask("vCont;c")
+        if turn % 4 > 1:
+            client.send_bytes(client.frame("vCont;c"))
+            time.sleep(chance.random() * 0.01)
+            client.interrupt()
+            client.receive()
+        t.equal(client.ask("D"), "OK", "detach")
+        client.close()
+        server.wait()
+        program.must_run()
+
+
+def test_killed_program(t):
+    """From outside, at any moment: the end is told."""
+    chance = random.Random(SEED)
+    for turn in range(int(8 * SCALE)):
+        program = Background(t, 4, "utv")
+        _, client = begin(t, program, turn % 2, condition(127) if turn % 4 < 2 else "")
+        timer = threading.Timer(chance.random() * 0.05, program.process.kill)
+        timer.start()
+        for _ in range(100000):
+            stop = client.ask("vCont;c")
+            if stop[0] != "T":
+                break
+        t.match("^X09|^E", stop, "the end")
+        timer.join()
+        client.close()
+
+
+def test_stopped_from_outside(t):
+    """SIGSTOP and SIGCONT all the time."""
+    t.need_kernel_conditions()
+    chance = random.Random(SEED)
+    program = Storm(t, 4, 2000, "u")
+    session = Session(t, program, 1, condition(), PASS)
+    program.go()
+    ended = threading.Event()
+
+    def disturb():
+        while not ended.wait(chance.random() * 0.01):
+            try:
+                os.kill(program.pid, signal.SIGSTOP)
+                time.sleep(0.002)
+                os.kill(program.pid, signal.SIGCONT)
+            except ProcessLookupError:
+                return
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        end = session.run()
+    finally:
+        ended.set()
+        thread.join()
+    session.must_agree(end)

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Something to attach to that does everything at once: storm FILE THREADS ROUNDS
+ * [ACTIVITIES]. Each thread calls hit(i) ROUNDS times and counts how often i was a
+ * multiple of 64; ACTIVITIES are letters, see the table. What it counts is in FILE,
+ * to be compared with what a debugger saw. Begins when FILE says so.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE = 30000, CHURN_CALLS = 8 }; /* ms until something is lost for good */
+
+/* The file; test_storm.py knows the order. */
+static struct counts {
+	atomic_ulong go;		 /* the test says: begin */
+	atomic_ulong hit_at, watched_at; /* addresses */
+	atomic_ulong calls, trues;	 /* of hit() */
+	atomic_ulong sent, handled;	 /* SIGUSR1 */
+	atomic_ulong alarms;		 /* SIGALRM */
+	atomic_ulong children, chlds;	 /* forked; SIGCHLD */
+	atomic_ulong raised, trapped;	 /* SIGTRAP of its own */
+	atomic_ulong errors, done;
+} * counts;
+
+static pthread_t *workers;
+static long nworkers, rounds;
+static volatile long watched[2];
+static char *page;
+static atomic_ulong finished, leave; /* workers that are through; may they end? */
+
+__attribute__((noinline)) void hit(unsigned long i, const char *data);
+void hit(unsigned long i, const char *data)
+{
+	__asm__ volatile("" : : "r"(i), "r"(data) : "memory");
+	atomic_fetch_add(&counts->calls, 1);
+	if (i % 64 == 0)
+		atomic_fetch_add(&counts->trues, 1);
+}
+
+static int over(void)
+{
+	return atomic_load(&counts->done) != 0;
+}
+
+/* False: it has not become so many in all that time. */
+static int becomes(atomic_ulong *count, unsigned long wanted)
+{
+	for (long i = 0; i < PATIENCE * 10L; i++) {
+		if (atomic_load(count) >= wanted)
+			return 1;
+		usleep(100);
+	}
+	atomic_fetch_add(&counts->errors, 1);
+	return 0;
+}
+
+static void *work(void *arg)
+{
+	(void)arg;
+	for (long i = 1; i <= rounds; i++) {
+		hit((unsigned long)i, page);
+		watched[0] = i;
+	}
+	/* Signals are for those who live. */
+	atomic_fetch_add(&finished, 1);
+	while (!atomic_load(&leave))
+		usleep(1000);
+	return NULL;
+}
+
+/* ---- activities ---- */
+
+static void on_signal(int number)
+{
+	int saved = errno;
+
+	if (number == SIGUSR1)
+		atomic_fetch_add(&counts->handled, 1);
+	else if (number == SIGALRM)
+		atomic_fetch_add(&counts->alarms, 1);
+	else if (number == SIGCHLD)
+		atomic_fetch_add(&counts->chlds, 1);
+	else if (number == SIGTRAP)
+		atomic_fetch_add(&counts->trapped, 1);
+	errno = saved;
+}
+
+/* Sends the next SIGUSR1 when the last was handled: none may get lost. */
+static void *send_signals(void *arg)
+{
+	for (unsigned long n = 1; !over(); n++) {
+		if (pthread_kill(workers[n % (unsigned long)nworkers], SIGUSR1) != 0)
+			break;
+		atomic_store(&counts->sent, n);
+		while (!over() && atomic_load(&counts->handled) < n)
+			usleep(50);
+	}
+	return arg;
+}
+
+static void *set_alarms(void *arg)
+{
+	struct itimerval timer = {{0, 10000}, {0, 10000}};
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (!over())
+		usleep(1000);
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	return arg;
+}
+
+static void child_ended(pid_t pid)
+{
+	unsigned long n = atomic_fetch_add(&counts->children, 1) + 1;
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0)
+		atomic_fetch_add(&counts->errors, 1);
+	becomes(&counts->chlds, n);
+}
+
+/* The child passes the place as well, where no trap may be left for it. */
+static void *fork_children(void *arg)
+{
+	while (!over()) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			hit(64, page);
+			_exit(0);
+		}
+		if (pid > 0)
+			child_ended(pid);
+	}
+	return arg;
+}
+
+static void *spawn_children(void *arg)
+{
+	char *argv[] = {(char *)"true", NULL};
+
+	while (!over()) {
+		pid_t pid;
+
+		if (posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0) {
+			int status;
+
+			while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+				;
+			if (status != 0)
+				atomic_fetch_add(&counts->errors, 1);
+		}
+	}
+	return arg;
+}
+
+static void *short_life(void *arg)
+{
+	for (unsigned long i = 0; i < CHURN_CALLS; i++)
+		hit(64 + i, page);
+	return arg;
+}
+
+static void *churn(void *arg)
+{
+	while (!over()) {
+		pthread_t thread[4];
+
+		for (int i = 0; i < 4; i++)
+			if (pthread_create(&thread[i], NULL, short_life, NULL) != 0)
+				abort();
+		for (int i = 0; i < 4; i++)
+			pthread_join(thread[i], NULL);
+	}
+	return arg;
+}
+
+static void *raise_traps(void *arg)
+{
+	while (!over()) {
+		unsigned long n = atomic_fetch_add(&counts->raised, 1) + 1;
+
+		raise(SIGTRAP);
+		if (atomic_load(&counts->trapped) != n)
+			atomic_fetch_add(&counts->errors, 1);
+		usleep(100);
+	}
+	return arg;
+}
+
+/* What a condition reads comes and goes. */
+static void *drop_page(void *arg)
+{
+	while (!over()) {
+		madvise(page, 4096, MADV_DONTNEED);
+		usleep(100);
+	}
+	return arg;
+}
+
+static void *forbid_page(void *arg)
+{
+	while (!over()) {
+		mprotect(page, 4096, PROT_NONE);
+		usleep(100);
+		mprotect(page, 4096, PROT_READ);
+		usleep(100);
+	}
+	return arg;
+}
+
+/* Signals that the workers block, besides running. */
+static void block_traps(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static const struct {
+	char letter;
+	int signal; /* to be handled, or 0 */
+	void *(*run)(void *arg);
+} activities[] = {
+	{'u', SIGUSR1, send_signals},  {'a', SIGALRM, set_alarms},
+	{'f', SIGCHLD, fork_children}, {'v', 0, spawn_children},
+	{'w', 0, spawn_children},      {'t', 0, churn},
+	{'r', SIGTRAP, raise_traps},   {'d', 0, drop_page},
+	{'p', 0, forbid_page},
+};
+
+enum { NACTIVITIES = sizeof(activities) / sizeof(activities[0]) };
+
+static void handle(int number)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	sigaction(number, &action, NULL);
+}
+
+static void *run_all(void *letters)
+{
+	pthread_t threads[NACTIVITIES];
+	int started[NACTIVITIES] = {0};
+
+	for (int i = 0; i < NACTIVITIES; i++)
+		if (strchr(letters, activities[i].letter) && activities[i].signal)
+			handle(activities[i].signal);
+	while (!atomic_load(&counts->go))
+		usleep(1000);
+	if (strchr(letters, 'b'))
+		block_traps();
+	for (long i = 0; i < nworkers; i++)
+		if (pthread_create(&workers[i], NULL, work, NULL) != 0)
+			abort();
+	for (int i = 0; i < NACTIVITIES; i++)
+		if (strchr(letters, activities[i].letter))
+			started[i] = pthread_create(&threads[i], NULL,
+						    activities[i].run, NULL) == 0;
+	while (atomic_load(&finished) < (unsigned long)nworkers)
+		usleep(1000);
+	atomic_store(&counts->done, 1);
+	for (int i = 0; i < NACTIVITIES; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+	becomes(&counts->handled, atomic_load(&counts->sent));
+	atomic_store(&leave, 1);
+	for (long i = 0; i < nworkers; i++)
+		pthread_join(workers[i], NULL);
+	exit(atomic_load(&counts->errors) ? 1 : 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *letters = argc > 4 ? argv[4] : "";
+	int fd = argc > 3 ? open(argv[1], O_RDWR | O_CREAT, 0666) : -1;
+	pthread_t thread;
+
+	if (fd < 0 || ftruncate(fd, 4096) < 0)
+		return 1;
+	nworkers = atol(argv[2]);
+	rounds = atol(argv[3]);
+	workers = calloc((size_t)nworkers, sizeof(*workers));
+	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!workers || page == MAP_FAILED || counts == MAP_FAILED)
+		return 1;
+	atomic_store(&counts->watched_at, (unsigned long)watched);
+	atomic_store(&counts->hit_at, (unsigned long)hit);
+	if (!strchr(letters, 'l'))
+		run_all((void *)letters);
+	/* The leader ends before its threads. */
+	if (pthread_create(&thread, NULL, run_all, (void *)letters) != 0)
+		return 1;
+	while (!atomic_load(&counts->go))
+		usleep(1000);
+	pthread_exit(NULL);
+}
