@@ -110,7 +110,7 @@ static const struct option_row option_rows[] = {
 
 enum { NOPTIONS = sizeof(option_rows) / sizeof(option_rows[0]) };
 
-static const char attach_option[] = "--attach";
+static const char attach_option[] = "--attach", wrapper_option[] = "--wrapper";
 
 static struct error *set_option(struct options *options, const char *word)
 {
@@ -135,6 +135,27 @@ static bool take_attach(struct words *words)
 		return false;
 	words->next++;
 	return true;
+}
+
+static bool is_wrapper(const struct words *words)
+{
+	return strcmp(*words->next, wrapper_option) == 0;
+}
+
+/* --wrapper WORDS... -- */
+static struct error *take_wrapper(struct words *words, char ***wrapper)
+{
+	char **first = ++words->next;
+
+	while (words->next < words->end && strcmp(*words->next, "--") != 0)
+		words->next++;
+	if (words->next == words->end)
+		return error_create(0, "no -- after the words of --wrapper");
+	if (words->next == first)
+		return error_create(0, "--wrapper needs a command");
+	*words->next++ = NULL;
+	*wrapper = first;
+	return NULL;
 }
 
 static bool is_option(const char *word)
@@ -174,7 +195,10 @@ struct error *options_parse(struct options *options, int argc, char **argv)
 			attach = true;
 			continue;
 		}
-		error = set_option(options, *words.next++);
+		if (is_wrapper(&words))
+			error = take_wrapper(&words, &options->wrapper);
+		else
+			error = set_option(options, *words.next++);
 		if (error)
 			return error;
 	}
@@ -213,6 +237,8 @@ void options_print_help(void)
 		       argument, row->help);
 	}
 	printf("  %-27s  %s\n", "--attach", "attach to the process PID");
+	printf("  %-27s  %s\n", "--wrapper WORDS... --",
+	       "start programs by this command, which executes its last arguments");
 }
 
 void options_print_version(void)

@@ -13,6 +13,7 @@ struct options {
 	bool once;
 	bool multi;
 	pid_t attach_pid;    /* 0: none */
+	char **wrapper;	     /* NULL-terminated, in argv; NULL: none */
 	char **program_argv; /* NULL-terminated, in argv; NULL: none */
 	bool disable_randomization;
 	bool show_version, show_help;

@@ -71,6 +71,7 @@ struct error *server_launch(struct server *server)
 	const struct launch_options options = {
 		.program = server->program,
 		.argv = server->argv,
+		.wrapper = server->options.wrapper,
 		.disable_randomization = server->disable_randomization,
 		.stdin_is_null = server->listener.comm.kind == COMM_STDIO,
 	};

@@ -109,6 +109,8 @@ void thread_destroy(struct thread *thread);
 struct launch_options {
 	const char *program;	    /* a path, or a name looked up in PATH */
 	char *const *argv;	    /* NULL-terminated, argv[0] included */
+	char *const *wrapper;	    /* NULL-terminated: a command that executes what
+				     * is appended to it (env); or NULL */
 	char *const *envp;	    /* NULL: our own environment */
 	const char *directory;	    /* working directory, or NULL */
 	bool disable_randomization; /* personality(ADDR_NO_RANDOMIZE) */
@@ -120,7 +122,8 @@ struct launch_options {
  * Starts a program, stopped at its first instruction (the dynamic linker's
  * entry), in a process group of its own that is made the terminal's foreground
  * group if there is a terminal. It dies with us (PTRACE_O_EXITKILL). A failing
- * exec is an error with its errno ("Cannot exec PROG: No such file ...").
+ * exec is an error with its errno ("Cannot exec PROG: No such file ..."). A
+ * wrapper runs untouched until it executes the program.
  */
 struct error *inferior_launch(struct inferiors *inferiors,
 			      const struct launch_options *options,

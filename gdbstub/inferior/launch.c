@@ -80,6 +80,54 @@ static char *find_program(const char *program)
 	return absolute(program);
 }
 
+/* ---- what to exec ---- */
+
+struct command {
+	const char *program; /* for error texts */
+	char *file;
+	char **argv;	    /* the array is owned, the words are not */
+	unsigned int execs; /* until the program itself runs */
+};
+
+static void cleanup_command(struct command *command)
+{
+	free(command->file);
+	free(command->argv);
+}
+
+static size_t count_words(char *const *words)
+{
+	size_t count = 0;
+
+	while (words && words[count])
+		count++;
+	return count;
+}
+
+/* @program is the path of the program. -ENOMEM on failure. */
+static int command_init(struct command *command, const struct launch_options *options,
+			char *program)
+{
+	size_t before = count_words(options->wrapper);
+	size_t count = count_words(options->argv);
+
+	command->program = program;
+	command->execs = before > 0 ? 2 : 1;
+	command->file =
+		before > 0 ? find_program(options->wrapper[0]) : strdup(program);
+	command->argv = calloc(before + count + 1, sizeof(command->argv[0]));
+	if (!command->file || !command->argv)
+		return -ENOMEM;
+	if (before > 0)
+		memcpy(command->argv, options->wrapper,
+		       before * sizeof(command->argv[0]));
+	memcpy(command->argv + before, options->argv, count * sizeof(command->argv[0]));
+	/* The wrapper shall find the same file. */
+	if (before > 0)
+		command->argv[before] = program;
+	return 0;
+}
+
 /* ---- the child's side ---- */
 
 static void reset_signals(void)
@@ -103,7 +151,7 @@ static int null_stdin(void)
 }
 
 static enum step become_program(const struct launch_options *options,
-				const char *program)
+				const struct command *command)
 {
 	reset_signals();
 	if (options->directory && chdir(options->directory) < 0)
@@ -117,12 +165,12 @@ static enum step become_program(const struct launch_options *options,
 		    personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0)
 			return STEP_RANDOMIZATION;
 	}
-	execve(program, options->argv, options->envp ? options->envp : environ);
+	execve(command->file, command->argv, options->envp ? options->envp : environ);
 	return STEP_EXEC;
 }
 
 static void __attribute__((noreturn))
-child_main(const struct launch_options *options, const char *program, int go,
+child_main(const struct launch_options *options, const struct command *command, int go,
 	   int report)
 {
 	struct failure failure;
@@ -131,7 +179,7 @@ child_main(const struct launch_options *options, const char *program, int go,
 	setpgid(0, 0);
 	/* The end of the file instead of a byte: the parent gave up or died. */
 	if (read(go, &byte, 1) == 1) {
-		failure.step = become_program(options, program);
+		failure.step = become_program(options, command);
 		failure.err = errno;
 		if (write(report, &failure, sizeof(failure)) < 0)
 			_exit(126);
@@ -151,8 +199,9 @@ static void abandon(pid_t child)
 		;
 }
 
-/* Lets signals pass until the child has called exec. False: it ended instead. */
-static bool wait_exec(pid_t child)
+/* Lets signals pass until the child has called exec so many times. False: it ended
+ * instead. */
+static bool wait_execs(pid_t child, unsigned int execs)
 {
 	int status;
 
@@ -160,38 +209,44 @@ static bool wait_exec(pid_t child)
 		unsigned int trace_event = (unsigned int)status >> 16;
 		int signal = trace_event == 0 ? WSTOPSIG(status) : 0;
 
-		if (trace_event == PTRACE_EVENT_EXEC)
+		if (trace_event == PTRACE_EVENT_EXEC && --execs == 0)
 			return true;
 		ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal);
 	}
 	return false;
 }
 
-static struct error *exec_error(const char *program, int report)
+static struct error *exec_error(const struct command *command, int report)
 {
 	struct failure failure;
 
 	if (read(report, &failure, sizeof(failure)) != sizeof(failure))
-		return error_create(0, "%s ended before it could run", program);
-	return error_create(failure.err, "%s %s", step_texts[failure.step], program);
+		return error_create(0, "%s ended before it could run",
+				    command->program);
+	return error_create(failure.err, "%s %s", step_texts[failure.step],
+			    command->file);
 }
 
 /* The child waits for a byte from @go; brings it to its first instruction. */
 static struct error *trace_child(struct inferiors *inferiors, pid_t child,
-				 const char *program, int go, int report,
+				 const struct command *command, int go, int report,
 				 struct inferior **ret)
 {
+	const uintptr_t first = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	const char *program = command->program;
 	struct inferior *inferior;
 
-	if (ptrace(PTRACE_SEIZE, child, NULL, TRACE_OPTIONS | PTRACE_O_EXITKILL) < 0) {
+	/* What a wrapper starts besides is none of our business. */
+	if (ptrace(PTRACE_SEIZE, child, NULL, first) < 0) {
 		int err = errno;
 
 		abandon(child);
 		return error_create(err, "Cannot trace %s", program);
 	}
-	if (write(go, "", 1) != 1 || !wait_exec(child)) {
+	if (write(go, "", 1) != 1 || !wait_execs(child, command->execs) ||
+	    ptrace(PTRACE_SETOPTIONS, child, NULL, first | TRACE_OPTIONS) < 0) {
 		abandon(child);
-		return exec_error(program, report);
+		return exec_error(command, report);
 	}
 	inferior = inferior_create(inferiors, child, false);
 	if (!inferior) {
@@ -208,21 +263,22 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 
 static struct error *start_child(struct inferiors *inferiors,
 				 const struct launch_options *options,
-				 const char *program, const int go[2],
+				 const struct command *command, const int go[2],
 				 const int report[2], struct inferior **ret)
 {
 	pid_t lender, child = fork();
 	struct error *error;
 
 	if (child < 0)
-		return error_create(errno, "Cannot start a process for %s", program);
+		return error_create(errno, "Cannot start a process for %s",
+				    command->program);
 	if (child == 0) {
 		close(go[1]);
-		child_main(options, program, go[0], report[1]);
+		child_main(options, command, go[0], report[1]);
 	}
 	setpgid(child, child);
 	lender = options->stdin_is_null ? 0 : terminal_lend(child);
-	error = trace_child(inferiors, child, program, go[1], report[0], ret);
+	error = trace_child(inferiors, child, command, go[1], report[0], ret);
 	if (error)
 		terminal_return(child, lender);
 	else
@@ -235,15 +291,16 @@ struct error *inferior_launch(struct inferiors *inferiors,
 			      struct inferior **ret)
 {
 	_cleanup_free_ char *program = find_program(options->program);
+	struct command command _cleanup_(cleanup_command) = {0};
 	int go[2] = {-1, -1}, report[2] = {-1, -1};
 	struct error *error;
 
-	if (!program)
+	if (!program || command_init(&command, options, program) < 0)
 		return error_create(ENOMEM, "Cannot exec %s", options->program);
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
 		error = error_create(errno, "Cannot exec %s", options->program);
 	else
-		error = start_child(inferiors, options, program, go, report, ret);
+		error = start_child(inferiors, options, &command, go, report, ret);
 	for (int i = 0; i < 2; i++) {
 		cleanup_close(&go[i]);
 		cleanup_close(&report[i]);

@@ -55,3 +55,22 @@ def test_launch_program_from_path_and_directory(t):
     server = t.server("COMM", "./calls", "x", cwd=str(t.dir / "public"))
     gdb = t.gdb(server, "break triple", "continue", "continue", prog=copy)
     t.match(r"exited with code 052", gdb.output())
+
+
+def test_launch_by_wrapper(t):
+    """It may start processes of its own, and the first stop is the program's."""
+    script = '(exec true); unset HOME; export TEST=1; exec "$@"'
+    server = t.server("--wrapper", "sh", "-c", script, "sh", "--", "COMM",
+                      t.prog("calls"), "one", "two words")
+    gdb = t.gdb(server, "break main", "continue", "bt", 'p (char *) getenv("TEST")',
+                'p (char *) getenv("HOME")', "continue", prog=t.prog("calls"))
+    t.match(r"Breakpoint 1, main \(argc=3", gdb.output())
+    t.match(r'\$1 = 0x[0-9a-f]+ "1"', gdb.output())
+    t.match(r"\$2 = 0x0", gdb.output())
+    t.check("argument 2: two words\n" in server.output(), "arguments")
+
+
+def test_launch_wrapper_that_fails(t):
+    server = t.server("--wrapper", "false", "--", "COMM", t.prog("calls"), comm=":1")
+    t.equal(server.wait(), 1, "exit status")
+    t.match("calls ended before it could run", server.output())

@@ -77,6 +77,23 @@ Test(options, multi_needs_no_program)
 	cr_expect_str_eq(options.program_argv[0], "prog");
 }
 
+Test(options, wrapper)
+{
+	struct options options = good("--once --wrapper env A=1 -- :1 p --wrapper");
+
+	cr_expect(options.once);
+	cr_expect_str_eq(options.wrapper[0], "env");
+	cr_expect_str_eq(options.wrapper[1], "A=1");
+	cr_expect_null(options.wrapper[2]);
+	cr_expect_str_eq(options.comm, ":1");
+	cr_expect_str_eq(options.program_argv[0], "p");
+	cr_expect_str_eq(options.program_argv[1], "--wrapper");
+	cr_expect_null(good(":1 p").wrapper);
+	bad("--wrapper", "no -- after the words of --wrapper");
+	bad("--wrapper env :1 p", "no -- after the words of --wrapper");
+	bad("--wrapper -- :1 p", "--wrapper needs a command");
+}
+
 Test(options, randomization)
 {
 	cr_expect_not(good("--no-disable-randomization :1 p").disable_randomization);
@@ -134,12 +151,12 @@ Test(options, errors)
 
 Test(options, help_names_every_option, .init = cr_redirect_stdout)
 {
-	static const char *const names[] = {"--once",	      "--multi",
-					    "--attach",	      "--debug",
-					    "--remote-debug", "--event-loop-debug",
-					    "--debug-format", "--disable-randomization",
-					    "--version",      "--help",
-					    "unix:PATH",      "stdio"};
+	static const char *const names[] = {
+		"--once",	  "--multi",	    "--attach",
+		"--debug",	  "--remote-debug", "--event-loop-debug",
+		"--debug-format", "--wrapper",	    "--disable-randomization",
+		"--version",	  "--help",	    "unix:PATH",
+		"stdio"};
 	char text[8192];
 	FILE *out = cr_get_redirected_stdout();
 	size_t len;
