@@ -392,3 +392,50 @@ def test_stopped_from_outside(t):
         ended.set()
         thread.join()
     session.must_agree(end)
+
+
+def test_watch_threads(t):
+    """Two watchpoints that every write of 8 threads hits, and steps in between."""
+    program = Storm(t, 8, 20)
+    session = Session(t, program, 1, NEVER)
+    for size in (4, 8):
+        packet = f"Z2,{program.counts()['watched_at']:x},{size}"
+        t.equal(session.client.ask(packet), "OK", packet)
+    program.go()
+    for writes in range(10000):
+        stop = session.resume("vCont;c")
+        if stop[0] != "T":
+            break
+        t.match("watch:", stop, "a stop")
+        if writes % 3 == 0:
+            step = session.resume(f"vCont;s:{session.thread(stop)}")
+            t.match("^T05", step, "a step")
+            t.no_match("watch", step, "a step")
+    t.equal(stop, "W00", "the end")
+    t.equal(writes, 160, "writes")
+
+
+def test_range_step_over_hits(t):
+    """A thread steps over and over through a loop in which it is to stop, while the
+    others run: it makes no more and no fewer rounds than it should."""
+    t.need_kernel_conditions()
+    program = Storm(t, 3, 200, "u")
+    session = Session(t, program, 1, condition(), PASS)
+    packet = f"Z1,{session.at + 4:x},1{NEVER}"
+    t.equal(session.client.ask(packet), "OK", packet)
+    program.go()
+    steps = 0
+    stop = session.resume("vCont;c")
+    while stop[0] == "T":
+        if "hwbreak" in stop:
+            session.on_hit(stop)
+        steps += 1
+        tid = session.thread(stop)
+        if steps % 50:
+            stop = session.resume(f"vCont;r{session.at:x},{session.at + 64:x}:{tid};c")
+        else:
+            stop = session.resume("vCont;c")
+        if stop[0] == "T" and stop[1:3] == "1e":
+            session.owed.append((session.thread(stop), 0x1e))
+            stop = session.resume(session.go_on())
+    session.must_agree(stop)
