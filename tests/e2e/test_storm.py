@@ -165,7 +165,9 @@ class Session:
     def run(self, interrupts=0.0, limit=100000):
         """Until the program ends. Returns its last packet."""
         for _ in range(limit):
-            stop = self.resume(self.go_on(), self.random.random() < interrupts)
+            packet = self.go_on()
+            # Who is owed another signal must stop again.
+            stop = self.resume(packet, self.owed or self.random.random() < interrupts)
             if stop[0] != "T":
                 return stop
             number, tid = int(stop[1:3], 16), self.thread(stop)
