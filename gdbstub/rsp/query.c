@@ -53,7 +53,7 @@ struct error *packet_qSupported(struct server *server, struct cursor *args,
 	}
 	server->run.tell_no_resumed = server->session.no_resumed;
 	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
-	packet_append_features(reply);
+	packet_append_features(server->session.disabled, reply);
 	buffer_append_char(reply, ';');
 	xfer_append_features(reply);
 	return NULL;
@@ -124,9 +124,11 @@ struct error *packet_QPassSignals(struct server *server, struct cursor *args,
 		if (!cursor_hex(args, &number) ||
 		    (cursor_left(args) > 0 && !cursor_char(args, ';')))
 			return error_create(0, "QPassSignals: not a list of signals");
-		/* gdb also names signals of other systems. */
+		/* gdb also names signals of other systems, and what is one signal
+		 * here by two names (SIGPOLL, SIGIO): only ours counts. */
 		signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
-		if (signal > 0 && signal < count)
+		if (signal > 0 && signal < count &&
+		    signal_to_gdb(signal) == (int)number)
 			wanted[signal] = true;
 	}
 	memcpy(pass, wanted, sizeof(wanted));
