@@ -24,6 +24,10 @@ int main(int argc, char **argv)
 		options_print_version();
 		return EXIT_SUCCESS;
 	}
+	if (server.options.show_packets) {
+		options_print_packets();
+		return EXIT_SUCCESS;
+	}
 	error = arch_native()->init();
 	if (error) {
 		log_warning("%s", error_text(error));

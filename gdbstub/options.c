@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rsp/disable.h"
 
 /* What is left of the command line. */
 struct words {
@@ -75,6 +76,14 @@ static struct error *set_random_addresses(struct options *options, const char *a
 	return NULL;
 }
 
+static struct error *set_disabled(struct options *options, const char *argument)
+{
+	if (argument)
+		return disable_parse(argument, &options->disabled);
+	options->show_packets = true;
+	return NULL;
+}
+
 static struct error *set_version(struct options *options, const char *argument)
 {
 	(void)argument;
@@ -104,6 +113,9 @@ static const struct option_row option_rows[] = {
 	 "start programs at fixed addresses (the default)", set_fixed_addresses},
 	{"--no-disable-randomization", NULL, "start programs at random addresses",
 	 set_random_addresses},
+	{"--disable-packet", "[=NAMES]",
+	 "answer like a server without these packets; without NAMES, list them",
+	 set_disabled},
 	{"--version", NULL, "print the version and end", set_version},
 	{"--help", NULL, "print this text and end", set_help},
 };
@@ -202,7 +214,7 @@ struct error *options_parse(struct options *options, int argc, char **argv)
 		if (error)
 			return error;
 	}
-	if (options->show_version || options->show_help)
+	if (options->show_version || options->show_help || options->show_packets)
 		return NULL;
 	if (words.next == words.end)
 		return error_create(0, "no COMM given, the place to listen at");
@@ -244,4 +256,9 @@ void options_print_help(void)
 void options_print_version(void)
 {
 	printf("truehit %s\n", PACKAGE_VERSION);
+}
+
+void options_print_packets(void)
+{
+	disable_print_names();
 }

@@ -16,7 +16,8 @@ struct options {
 	char **wrapper;	     /* NULL-terminated, in argv; NULL: none */
 	char **program_argv; /* NULL-terminated, in argv; NULL: none */
 	bool disable_randomization;
-	bool show_version, show_help;
+	unsigned int disabled; /* packets: rsp/disable.h */
+	bool show_version, show_help, show_packets;
 };
 
 /** Reads the command line; the error is one clear line for the user. */
@@ -24,5 +25,7 @@ struct error *options_parse(struct options *options, int argc, char **argv);
 /** The texts of --help and --version. */
 void options_print_help(void);
 void options_print_version(void);
+/** What --disable-packet without a list prints. */
+void options_print_packets(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rsp/disable.h"
 #include "rsp/xfer.h"
 #include "server.h"
 
@@ -36,7 +37,7 @@ static const struct packet packets[] = {
 	{"m", packet_m, NULL, NULL, PACKET_ERROR_NUMBER},
 	{"p", packet_p, NULL, NULL, 0},
 	{"qAttached", packet_qAttached, NULL, NULL, 0},
-	{"qC", packet_qC, "", NULL, 0},
+	{"qC", packet_qC, "", NULL, DISABLE_QC},
 	{"qCRC", packet_qCRC, ":", NULL, PACKET_ERROR_NUMBER},
 	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
 	{"qSearch:memory", packet_qSearch_memory, ":", NULL, PACKET_ERROR_NUMBER},
@@ -44,12 +45,12 @@ static const struct packet packets[] = {
 	{"qSymbol", packet_qSymbol, ":", NULL, 0},
 	{"qThreadExtraInfo", packet_qThreadExtraInfo, ",", NULL, 0},
 	{"qXfer", packet_qXfer, ":", NULL, 0},
-	{"qfThreadInfo", packet_qfThreadInfo, "", NULL, 0},
+	{"qfThreadInfo", packet_qfThreadInfo, "", NULL, DISABLE_QFTHREADINFO},
 	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
 	{"s", packet_s, NULL, NULL, 0},
 	{"vAttach", packet_vAttach, ";", NULL, 0},
-	{"vCont", packet_vCont, ";", "vContSupported+;no-resumed+", 0},
-	{"vCont?", packet_vCont_query, "", NULL, 0},
+	{"vCont", packet_vCont, ";", "vContSupported+;no-resumed+", DISABLE_VCONT},
+	{"vCont?", packet_vCont_query, "", NULL, DISABLE_VCONT},
 	{"vFile", packet_vFile, ":", NULL, PACKET_WHILE_RUNNING},
 	{"vKill", packet_vKill, ";", NULL, PACKET_WHILE_RUNNING},
 	{"vRun", packet_vRun, ";", NULL, 0},
@@ -58,10 +59,10 @@ static const struct packet packets[] = {
 
 enum { NPACKETS = sizeof(packets) / sizeof(packets[0]) };
 
-void packet_append_features(struct buffer *out)
+void packet_append_features(unsigned int disabled, struct buffer *out)
 {
 	for (int i = 0; i < NPACKETS; i++)
-		if (packets[i].feature)
+		if (packets[i].feature && !(packets[i].flags & disabled))
 			buffer_printf(out, ";%s", packets[i].feature);
 }
 
@@ -85,7 +86,8 @@ static bool matches(const struct packet *row, struct cursor *cursor)
 }
 
 /* The row with the longest name that fits; NULL: an unknown packet. */
-static const struct packet *find(struct cursor packet, struct cursor *args)
+static const struct packet *find(unsigned int disabled, struct cursor packet,
+				 struct cursor *args)
 {
 	const struct packet *best = NULL;
 
@@ -94,7 +96,7 @@ static const struct packet *find(struct cursor packet, struct cursor *args)
 
 		if (best && strlen(best->name) >= strlen(packets[i].name))
 			continue;
-		if (!matches(&packets[i], &ahead))
+		if (packets[i].flags & disabled || !matches(&packets[i], &ahead))
 			continue;
 		best = &packets[i];
 		*args = ahead;
@@ -119,7 +121,8 @@ void packet_dispatch(struct server *server, const char *packet, size_t len,
 		     struct buffer *reply)
 {
 	struct cursor args = {0};
-	const struct packet *row = find((struct cursor){packet, packet + len}, &args);
+	const struct packet *row = find(server->session.disabled,
+					(struct cursor){packet, packet + len}, &args);
 	struct error *error _cleanup_error_ = NULL;
 
 	if (!row)

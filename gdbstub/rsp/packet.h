@@ -40,15 +40,17 @@ struct packet {
 				 * anything may follow at once */
 	const char *feature;	/* what qSupported advertises ("QPassSignals+"),
 				 * (";" between several), or NULL */
-	unsigned int flags;	/* enum packet_flags */
+	unsigned int flags;	/* enum packet_flags; also the bit of rsp/disable.h
+				 * that takes the packet away */
 };
 
 /** Handles a packet and fills in the reply ("E.text" for an error). */
 void packet_dispatch(struct server *server, const char *packet, size_t len,
 		     struct buffer *reply);
 
-/** Appends what qSupported advertises: the table's features, each ";feature". */
-void packet_append_features(struct buffer *out);
+/** Appends what qSupported advertises: the table's features, each ";feature", but
+ * for the packets that are disabled. */
+void packet_append_features(unsigned int disabled, struct buffer *out);
 
 /* Handlers, by file. */
 

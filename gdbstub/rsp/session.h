@@ -24,6 +24,8 @@ struct session {
 		no_resumed;
 	bool error_message; /* any error may be a text */
 
+	unsigned int disabled; /* packets to do without: rsp/disable.h */
+
 	struct thread_id general;  /* Hg */
 	struct thread_id resuming; /* Hc */
 	struct vfile *vfile;	   /* of vfile.c; NULL until used */

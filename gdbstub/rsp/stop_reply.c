@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "rsp/disable.h"
 #include "rsp/threads.h"
 
 static const char *watch_name(enum breakpoint_type type)
@@ -53,12 +54,18 @@ static void print_thread_stop(const struct stop_reply *reply,
 {
 	const struct stop *stop = reply->stop;
 
+	if (session->disabled & DISABLE_T) {
+		buffer_printf(out, "S%02x", reply->gdb_signal);
+		return;
+	}
 	buffer_printf(out, "T%02x", reply->gdb_signal);
 	print_reason(reply, session, out);
 	buffer_append_string(out, reply->registers);
-	buffer_append_string(out, "thread:");
-	threads_append_id(out, session->multiprocess, stop->pid, stop->tid);
-	buffer_append_char(out, ';');
+	if (!(session->disabled & DISABLE_TTHREAD)) {
+		buffer_append_string(out, "thread:");
+		threads_append_id(out, session->multiprocess, stop->pid, stop->tid);
+		buffer_append_char(out, ';');
+	}
 	if (reply->core >= 0)
 		buffer_printf(out, "core:%x;", (unsigned int)reply->core);
 }

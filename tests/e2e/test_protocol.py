@@ -53,6 +53,24 @@ def test_supported(t):
     t.check(set("cCsStr") <= set(actions), f"actions: {actions}")
 
 
+def test_pass_signals_by_the_name_that_is_reported(t):
+    """SIGPOLL is SIGIO here: that the client wants one to pass says nothing of the
+    other, by which it is reported."""
+    for passed, reply in (("21", "^T17"), ("17", "^X17")):
+        _, client = start(t, "target", "die", str(int(signal.SIGIO)))
+        t.equal(client.ask(f"QPassSignals:{passed};e"), "OK", "reply")
+        t.match(reply, client.ask("vCont;c"))
+
+
+def test_disabled_packets(t):
+    server = t.server("--disable-packet=vCont,qC,qfThreadInfo", "COMM", t.prog("calls"))
+    client = rsp.Client(server)
+    t.check("vContSupported" not in client.ask("qSupported:vContSupported+"), "feature")
+    for packet in ("vCont?", "vCont;c", "qC", "qfThreadInfo"):
+        t.equal(client.ask(packet), "", packet)
+    t.match("^W2a", client.ask("c"))
+
+
 def test_split_bytes(t):
     """Packets arrive in any pieces: one byte at a time, several in one piece."""
     _, client = start(t)

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "options.h"
+#include "rsp/disable.h"
 
 enum { WORDS_MAX = 12 };
 
@@ -92,6 +93,18 @@ Test(options, wrapper)
 	bad("--wrapper", "no -- after the words of --wrapper");
 	bad("--wrapper env :1 p", "no -- after the words of --wrapper");
 	bad("--wrapper -- :1 p", "--wrapper needs a command");
+}
+
+Test(options, disabled_packets)
+{
+	cr_expect_eq(good(":1 p").disabled, 0);
+	cr_expect_eq(good("--disable-packet=T,qfThreadInfo :1 p").disabled,
+		     DISABLE_T | DISABLE_QFTHREADINFO);
+	cr_expect_eq(good("--disable-packet=threads :1 p").disabled,
+		     DISABLE_VCONT | DISABLE_QC | DISABLE_QFTHREADINFO |
+			     DISABLE_TTHREAD);
+	cr_expect(good("--disable-packet").show_packets);
+	bad("--disable-packet=vCont,Thread :1 p", "no packet to disable: 'Thread'");
 }
 
 Test(options, randomization)

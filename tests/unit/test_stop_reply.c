@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
+#include "rsp/disable.h"
 #include "rsp/stop_reply.h"
 
 static const struct session everything = {
@@ -32,6 +33,18 @@ Test(stop_reply, signals)
 	expect(stop, 5, &nothing, "T0510:0011;thread:1001;core:3;");
 	expect(stop, 30, &nothing, "T1e10:0011;thread:1001;core:3;");
 	expect(stop, 0, &nothing, "T0010:0011;thread:1001;core:3;");
+}
+
+Test(stop_reply, disabled)
+{
+	const struct session no_thread = {.disabled = DISABLE_TTHREAD};
+	const struct session no_t = {.disabled = DISABLE_T};
+	struct stop stop = {.kind = STOP_SWBREAK, .signal = SIGTRAP};
+
+	expect(stop, 5, &no_thread, "T0510:0011;core:3;");
+	expect(stop, 5, &no_t, "S05");
+	stop = (struct stop){.kind = STOP_EXITED, .status = 7};
+	expect(stop, 0, &no_t, "W07");
 }
 
 /* Reasons only for a client that knows the words. */
