@@ -211,8 +211,7 @@ struct error *packet_qSearch_memory(struct server *server, struct cursor *args,
 	if (error)
 		return error;
 	if (found)
-		buffer_printf(reply, "1,%llx",
-			      (unsigned long long)(range.addr + offset));
+		buffer_printf(reply, "1,%jx", (uintmax_t)range.addr + offset);
 	else
 		buffer_append_char(reply, '0');
 	return NULL;

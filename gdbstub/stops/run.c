@@ -322,6 +322,19 @@ static bool is_trap(const struct hits *hits)
 	return false;
 }
 
+static void on_false_hit(struct run *run, struct thread *thread,
+			 const struct hits *hits)
+{
+	if (int3_skip_own(thread)) {
+		on_step_end(run, thread);
+		return;
+	}
+	if (is_trap(hits))
+		thread->needs_step_over =
+			thread_get_pc(thread, &thread->step_over_at) == 0;
+	keep_going(run, thread);
+}
+
 static void on_signal(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -340,18 +353,12 @@ static void on_signal(struct run *run, const struct event *event)
 		pending_set(run, thread, hit_stop(location));
 		return;
 	}
-	if (hits.signal_is_ours && int3_skip_own(thread)) {
+	if (hits.signal_is_ours)
+		on_false_hit(run, thread, &hits);
+	else if (ends_step(event))
 		on_step_end(run, thread);
-	} else if (hits.signal_is_ours) {
-		if (is_trap(&hits))
-			thread->needs_step_over =
-				thread_get_pc(thread, &thread->step_over_at) == 0;
-		keep_going(run, thread);
-	} else if (ends_step(event)) {
-		on_step_end(run, thread);
-	} else {
+	else
 		on_program_signal(run, event);
-	}
 }
 
 static void on_interrupted(struct run *run, const struct event *event)

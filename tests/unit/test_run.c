@@ -541,7 +541,7 @@ Test(run, condition_at_a_trap_of_the_programs)
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
-	stop = resume();
+	cr_assert_eq(resume().kind, STOP_SWBREAK);
 	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
 	insert(inferior, BREAKPOINT_SOFTWARE, (uintptr_t)text, argument_equals(7));
 	stop = resume();
