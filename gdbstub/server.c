@@ -104,7 +104,7 @@ static void begin_session(struct server *server)
 	session_deinit(&server->session);
 	session_init(&server->session);
 	server->session.disabled = server->options.disabled;
-	server->run.tell_no_resumed = false;
+	server->run.wishes = (struct run_wishes){0};
 	memset(server->run.pass_signal, 0, sizeof(server->run.pass_signal));
 	server->disable_randomization = server->options.disable_randomization;
 }

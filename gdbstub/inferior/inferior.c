@@ -81,6 +81,10 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 
 void inferior_destroy(struct inferior *inferior)
 {
+	if (inferior->vfork_child)
+		inferior->vfork_child->vfork_parent = NULL;
+	if (inferior->vfork_parent)
+		inferior->vfork_parent->vfork_child = NULL;
 	terminal_return(inferior->pid, inferior->lender_group);
 	wait_forget(inferior);
 	while (!TAILQ_EMPTY(&inferior->threads))

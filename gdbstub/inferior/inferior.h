@@ -52,8 +52,11 @@ struct thread {
 	bool in_syscall;     /* stopped inside a call that it was not stepping */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 
-	/* Kept by stops/run.c. */
-	struct resume_action action;
+	/* Kept by stops/. */
+	struct resume_action action; /* not RESUME_NONE: resumed */
+	bool fresh;		     /* action given, run_resume not yet called */
+	bool stop_requested;	     /* vCont;t, not yet answered */
+	int last_signal;	     /* of the stop that was reported last */
 	int owed_signal;      /* the client gave it, but another stop came before the
 			       * thread ran; 0: none */
 	struct event pending; /* a signal of the program's, seen but not yet
@@ -73,7 +76,12 @@ struct inferior {
 	struct thread_list threads;
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
-	struct pending_stop *pending_stop; /* its end, not yet reported (run.c) */
+	struct pending_stop *pending_stop; /* its end, not yet reported */
+	bool hidden;	/* forked; the client has not been told of it yet */
+	pid_t vforking; /* this thread runs alone, until its vfork child is done with
+			 * the memory; 0: none */
+	/* A vfork child that is an inferior too, while it shares the memory. */
+	struct inferior *vfork_child, *vfork_parent;
 	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;	    /* /proc/PID/mem, or -1 */
 	struct inferiors *owner;

@@ -12,7 +12,7 @@
 static const struct packet packets[] = {
 	/* name, handler, separators, feature, flags */
 	{"!", packet_extended_mode, "", NULL, 0},
-	{"?", packet_stop_reason, "", "exec-events+", 0},
+	{"?", packet_stop_reason, "", "fork-events+;vfork-events+;exec-events+", 0},
 	{"C", packet_C, NULL, NULL, 0},
 	{"D", packet_D, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"G", packet_G, NULL, NULL, 0},

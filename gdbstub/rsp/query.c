@@ -51,7 +51,9 @@ struct error *packet_qSupported(struct server *server, struct cursor *args,
 		note_feature(&server->session, cursor_until(args, ';'));
 		cursor_char(args, ';');
 	}
-	server->run.tell_no_resumed = server->session.no_resumed;
+	server->run.wishes.no_resumed = server->session.no_resumed;
+	server->run.wishes.fork = server->session.fork_events;
+	server->run.wishes.vfork = server->session.vfork_events;
 	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
 	packet_append_features(server->session.disabled, reply);
 	buffer_append_char(reply, ';');

@@ -88,16 +88,16 @@ static struct error *parse_assignment(struct cursor *args,
 }
 
 /* The leftmost assignment that is for the thread wins. */
-static bool assign(struct thread *thread, const struct assignment *assignments,
-		   size_t count)
+static bool assign(struct run *run, struct thread *thread,
+		   const struct assignment *assignments, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (thread_id_matches(&assignments[i].threads, thread)) {
-			thread->action = assignments[i].action;
+			run_set_action(run, thread, assignments[i].action);
 			return true;
 		}
 	}
-	thread->action = (struct resume_action){.kind = RESUME_NONE};
+	run_set_action(run, thread, (struct resume_action){.kind = RESUME_NONE});
 	return false;
 }
 
@@ -111,7 +111,7 @@ static struct error *resume(struct server *server, const struct assignment *assi
 
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			any |= assign(thread, assignments, count);
+			any |= assign(&server->run, thread, assignments, count);
 	}
 	if (!any)
 		return error_create(0, "no such thread to resume");

@@ -18,6 +18,14 @@ static const char *watch_name(enum breakpoint_type type)
 	}
 }
 
+static void print_child(const char *what, const struct stop *stop,
+			const struct session *session, struct buffer *out)
+{
+	buffer_printf(out, "%s:", what);
+	threads_append_id(out, session->multiprocess, stop->child, stop->child);
+	buffer_append_char(out, ';');
+}
+
 /* Why it stopped, beyond the signal. */
 static void print_reason(const struct stop_reply *reply, const struct session *session,
 			 struct buffer *out)
@@ -36,6 +44,15 @@ static void print_reason(const struct stop_reply *reply, const struct session *s
 	case STOP_WATCH:
 		buffer_printf(out, "%s:%llx;", watch_name(stop->watch),
 			      (unsigned long long)stop->addr);
+		break;
+	case STOP_FORK:
+		print_child("fork", stop, session, out);
+		break;
+	case STOP_VFORK:
+		print_child("vfork", stop, session, out);
+		break;
+	case STOP_VFORK_DONE:
+		buffer_append_string(out, "vforkdone:;");
 		break;
 	case STOP_EXEC:
 		if (!session->exec_events || !reply->program)

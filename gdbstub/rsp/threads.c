@@ -17,7 +17,8 @@ bool thread_is_shown(const struct thread *thread)
 	const struct thread_list *threads = &thread->inferior->threads;
 	bool alone = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
 
-	return alone || !thread->running || !thread_is_zombie(thread);
+	return !thread->inferior->hidden &&
+	       (alone || !thread->running || !thread_is_zombie(thread));
 }
 
 struct thread *threads_find(struct server *server, const struct thread_id *id)

@@ -15,7 +15,8 @@ struct server;
 bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
 /**
  * Does the thread exist for the client? Not if it is a leader that has ended while
- * other threads live on: it has no registers and will not run again.
+ * other threads live on: it has no registers and will not run again. Nor if it is of
+ * a forked process of which the client has not heard yet.
  */
 bool thread_is_shown(const struct thread *thread);
 /** The first shown thread that the id means, or NULL. */

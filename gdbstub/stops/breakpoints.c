@@ -334,26 +334,39 @@ static struct error *check_readable(struct inferior *inferior, uint64_t addr)
 			    (uintmax_t)addr);
 }
 
-static struct error *location_create(struct breakpoints *breakpoints,
-				     enum breakpoint_type type, uint64_t addr,
-				     unsigned int len,
-				     struct agent_expr *const *conditions,
-				     size_t nconditions)
+/* NULL: out of memory. */
+static struct location *
+location_add(struct breakpoints *breakpoints, enum breakpoint_type type, uint64_t addr,
+	     unsigned int len, struct agent_expr *const *conditions, size_t nconditions)
 {
 	struct location *location = calloc(1, sizeof(*location));
-	struct error *error = NULL;
 
-	if (!location)
-		return error_create(ENOMEM, "breakpoint");
+	if (!location || conditions_set(location, conditions, nconditions) < 0) {
+		free(location);
+		return NULL;
+	}
 	location->inferior = breakpoints->inferior;
 	location->type = type;
 	location->addr = addr;
 	location->len = len;
 	location->wanted = true;
 	TAILQ_INSERT_TAIL(&breakpoints->locations, location, link);
-	if (conditions_set(location, conditions, nconditions) < 0)
-		error = error_create(ENOMEM, "breakpoint");
-	if (!error && type == BREAKPOINT_SOFTWARE)
+	return location;
+}
+
+static struct error *location_create(struct breakpoints *breakpoints,
+				     enum breakpoint_type type, uint64_t addr,
+				     unsigned int len,
+				     struct agent_expr *const *conditions,
+				     size_t nconditions)
+{
+	struct location *location =
+		location_add(breakpoints, type, addr, len, conditions, nconditions);
+	struct error *error = NULL;
+
+	if (!location)
+		return error_create(ENOMEM, "breakpoint");
+	if (type == BREAKPOINT_SOFTWARE)
 		error = check_readable(breakpoints->inferior, addr);
 	if (!error)
 		error = location_install(breakpoints, location);
@@ -463,6 +476,42 @@ static struct error *location_switch(struct location *location,
 	return NULL;
 }
 
+/* Memory that is lent to a vfork child must hold no trap of ours. */
+static bool must_stay_off(const struct location *location)
+{
+	return location->inferior->vforking != 0 && !uses_hardware(location);
+}
+
+static bool needs_commit(const struct location *location)
+{
+	if (!location->wanted)
+		return location->state != LOCATION_SUSPENDED;
+	return location->state != LOCATION_IN && !must_stay_off(location);
+}
+
+bool breakpoints_need_commit(const struct breakpoints *breakpoints)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (needs_commit(location) || !location->wanted)
+			return true;
+	}
+	return false;
+}
+
+static struct error *location_commit(struct breakpoints *breakpoints,
+				     struct location *location)
+{
+	if (!needs_commit(location))
+		return NULL;
+	if (location->state == LOCATION_OUT)
+		return location->wanted ? location_install(breakpoints, location)
+					: NULL;
+	return location_switch(location,
+			       location->wanted ? LOCATION_IN : LOCATION_SUSPENDED);
+}
+
 struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 {
 	struct location *location;
@@ -471,17 +520,25 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	if (!stepping)
 		evict_unwanted(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		enum location_state state =
-			location->wanted ? LOCATION_IN : LOCATION_SUSPENDED;
-
-		if (location->state == state || location->state == LOCATION_OUT)
-			continue;
-		error = location_switch(location, state);
+		error = location_commit(breakpoints, location);
 		if (error)
 			break;
 	}
 	update_shadow(breakpoints);
 	return error;
+}
+
+void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &parent->locations, link) {
+		if (location->wanted &&
+		    !location_add(child, location->type, location->addr, location->len,
+				  location->conditions, location->nconditions))
+			log_warning("out of memory: process %d does not stop at 0x%jx",
+				    child->inferior->pid, (uintmax_t)location->addr);
+	}
 }
 
 void breakpoints_forget(struct breakpoints *breakpoints)

@@ -50,13 +50,18 @@ void breakpoints_remove_all(struct breakpoints *breakpoints);
  * follow, so unwanted locations are merely switched off.
  */
 struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping);
+/** Would breakpoints_commit have anything to do? */
+bool breakpoints_need_commit(const struct breakpoints *breakpoints);
 
 /** The program was replaced (exec): everything in place is gone, nothing wanted. */
 void breakpoints_forget(struct breakpoints *breakpoints);
 /** A new, stopped thread of the inferior. */
 void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *thread);
-/** Writes the original bytes into a forked child that shares no memory. */
+/** Writes the original bytes into another inferior's memory: a forked child's copy,
+ * or what a vfork child leaves to its parent. */
 void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *child);
+/** What is wanted in the parent is wanted in a forked child, from the next commit. */
+void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent);
 
 /**
  * Takes planted traps out of the text until the next commit: those at @addr, or

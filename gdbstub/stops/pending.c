@@ -96,6 +96,29 @@ void pending_drop_stale(struct run *run, struct thread *thread)
 		pending_set_signal(run, &thread->pending);
 }
 
+/* As gdbserver: signals that a trap may have caused, or that come in the middle of
+ * a step, are for the client to judge. */
+bool pending_may_pass(const struct run *run, const struct event *event)
+{
+	return run->pass_signal[event->signal] &&
+	       event->thread->action.kind == RESUME_CONTINUE &&
+	       event->signal != SIGTRAP && event->signal != SIGILL &&
+	       event->signal != SIGSEGV;
+}
+
+/* A signal seen while halting, which the client does not want to hear of. */
+void pending_pass_signal(const struct run *run, struct thread *thread)
+{
+	if (!thread->pending_stop || thread->action.signal != 0 ||
+	    thread->pending.kind != EVENT_SIGNAL ||
+	    thread->pending_stop->stop.kind != STOP_SIGNAL ||
+	    !pending_may_pass(run, &thread->pending))
+		return;
+	thread->action.signal = thread->pending.signal;
+	thread->pending.kind = EVENT_NONE;
+	pending_clear(thread);
+}
+
 static bool is_reportable(const struct thread *thread)
 {
 	return thread->pending_stop && thread->action.kind != RESUME_NONE;
@@ -155,8 +178,13 @@ static void take_end(struct inferior *inferior, struct stop *stop)
 
 static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
 {
+	struct inferior *child;
+
 	*stop = thread->pending_stop->stop;
 	pending_clear(thread);
+	child = inferior_find(&run->inferiors, stop->child);
+	if (child)
+		child->hidden = false;
 	if (thread->pending.kind == EVENT_NONE)
 		return;
 	/* A signal that came together with a hit is reported after it. */

@@ -28,6 +28,11 @@ void pending_clear(struct thread *thread);
  */
 void pending_drop_stale(struct run *run, struct thread *thread);
 
+/** Is this a signal that the client does not want to hear of? */
+bool pending_may_pass(const struct run *run, const struct event *event);
+/** Turns a pending stop that tells of such a signal into its delivery. */
+void pending_pass_signal(const struct run *run, struct thread *thread);
+
 /** Is there a stop of a thread that the client resumed, or of a process? */
 bool pending_any(const struct run *run);
 /** Takes the stop to report next. False: there is none. */

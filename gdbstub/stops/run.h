@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Run control: resumes threads as the client asked, takes the kernel's events,
- * throws false hits away, and says when there is a stop to report. All-stop: a
- * reported stop means that every thread of every inferior is stopped.
+ * throws false hits away, and says when there is a stop to report.
+ *
+ * All-stop mode: a reported stop means that every thread of every inferior is
+ * stopped. Non-stop mode: it is for the one thread (or process) that it names, and
+ * the others run on.
  */
 #ifndef TRUEHIT_STOPS_RUN_H
 #define TRUEHIT_STOPS_RUN_H
@@ -18,6 +21,9 @@ enum stop_kind {
 	STOP_SWBREAK,	 /* SIGTRAP at a software breakpoint; PC at its address */
 	STOP_HWBREAK,	 /* SIGTRAP at a hardware breakpoint */
 	STOP_WATCH,	 /* SIGTRAP after an access: .watch, .addr */
+	STOP_FORK,	 /* the thread made process .child, a stopped inferior */
+	STOP_VFORK,	 /* the same; it shares the memory */
+	STOP_VFORK_DONE, /* the vfork child has exec'ed or ended */
 	STOP_EXEC,	 /* the thread runs a new program (inferior_exe) */
 	STOP_EXITED,	 /* .status */
 	STOP_KILLED,	 /* .signal */
@@ -34,21 +40,30 @@ struct stop {
 	int status;
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
+	pid_t child;		    /* STOP_FORK, STOP_VFORK */
+};
+
+/** What else the client wants to hear of. */
+struct run_wishes {
+	bool fork;	 /* children become inferiors; else they are let go */
+	bool vfork;	 /* the same, and STOP_VFORK_DONE */
+	bool no_resumed; /* STOP_NO_RESUMED */
 };
 
 struct run {
 	struct inferiors inferiors;
 	struct engines engines;
 	bool pass_signal[SIGNALS_MAX]; /* QPassSignals: by host number */
-	bool tell_no_resumed;	       /* the client understands STOP_NO_RESUMED */
-	bool running;	  /* threads were resumed, no stop reported since */
+	struct run_wishes wishes;
+	bool non_stop;
+	bool running; /* threads were resumed, no stop reported since; non-stop: some
+		       * thread is resumed */
 	struct stop last; /* what `?` answers */
 
 	/* Kept by run.c. */
 	bool interrupt_requested;
 	bool halting;	     /* threads are being stopped: resume nobody */
 	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
-	pid_t vforking;	     /* ... until its vfork child lets go of the memory */
 	uint64_t order;	     /* stops seen so far */
 };
 
@@ -66,13 +81,24 @@ void run_detach(struct run *run, struct inferior *inferior, int signal);
 void run_kill(struct run *run, struct inferior *inferior);
 
 /**
+ * Says what run_resume shall do with a thread. In non-stop mode RESUME_NONE and
+ * threads that are resumed already are left as they are, and RESUME_STOP asks at once
+ * for a stop with signal 0.
+ */
+void run_set_action(struct run *run, struct thread *thread,
+		    struct resume_action action);
+/**
  * Resumes every thread whose action is not RESUME_NONE, after committing the
  * breakpoints. A stop that was seen earlier but not yet reported may come at
  * once by run_poll instead.
  */
 struct error *run_resume(struct run *run);
-/** Ctrl-C: every thread stops; the next stop is SIGINT unless another comes first.
- * While nothing runs: the next resume stops at once. */
+/** Between these two nothing runs, so that breakpoints can be changed; nobody is told.
+ * An error of run_unpause is one of committing. */
+void run_pause(struct run *run);
+struct error *run_unpause(struct run *run);
+/** Ctrl-C: every thread (non-stop: one) stops; the next stop is SIGINT unless another
+ * comes first. While nothing runs: the next resume stops at once. */
 void run_interrupt(struct run *run);
 /**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be

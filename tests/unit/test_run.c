@@ -81,7 +81,7 @@ static void setup(void)
 	cr_assert(shared != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
-	run.tell_no_resumed = true;
+	run.wishes.no_resumed = true;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -150,7 +150,7 @@ static void set_actions(struct resume_action action)
 
 	TAILQ_FOREACH (inferior, &run.inferiors.list, link)
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			thread->action = action;
+			run_set_action(&run, thread, action);
 }
 
 static struct stop resume(void)
@@ -168,7 +168,8 @@ static struct stop step(pid_t tid)
 	struct error *error;
 
 	set_actions((struct resume_action){0});
-	thread_find(&run.inferiors, tid)->action.kind = RESUME_STEP;
+	run_set_action(&run, thread_find(&run.inferiors, tid),
+		       (struct resume_action){.kind = RESUME_STEP});
 	error = run_resume(&run);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	return next_stop();
@@ -436,8 +437,9 @@ Test(run, range_step_ends_outside)
 	stop = resume();
 	breakpoints_remove_all(inferior->breakpoints);
 	thread = thread_find(&run.inferiors, stop.tid);
-	thread->action = (struct resume_action){
-		.kind = RESUME_RANGE, .start = PLACE, .end = PLACE + 8};
+	run_set_action(&run, thread,
+		       (struct resume_action){
+			       .kind = RESUME_RANGE, .start = PLACE, .end = PLACE + 8});
 	cr_assert_null(run_resume(&run));
 	stop = next_stop();
 	cr_assert_eq(stop.kind, STOP_SIGNAL);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inside of run control, shared by its files:
+ *
+ *   run.c      what the client asks for and is told
+ *   proceed.c  letting threads run, stepping over traps
+ *   halt.c     stopping every thread
+ *   events.c   what the kernel tells, one handler an event
+ *   fork.c     ... of processes that come from others
+ *   life.c     how inferiors come and go
+ *
+ * A thread is resumed if its action is not RESUME_NONE: the client thinks that it
+ * runs. It may be stopped all the same for a while: halted for another thread's
+ * step over a trap, or with a stop that waits to be reported.
+ */
+#ifndef TRUEHIT_STOPS_CONTROL_H
+#define TRUEHIT_STOPS_CONTROL_H
+
+#include "stops/run.h"
+
+/* ---- halt.c ---- */
+
+/** Stops every thread; what they have to tell becomes pending. The threads stay
+ * resumed: proceed_all() lets them go on. */
+void halt_all(struct run *run);
+/** Is there a running thread that will still tell something? */
+bool halt_needed(const struct run *run);
+
+/* ---- proceed.c ---- */
+
+/** Lets every resumed thread run that may. */
+void proceed_all(struct run *run);
+/**
+ * Lets one thread go on after an event that nobody needs to hear of. It may be gone
+ * afterwards: others are halted before a trap is stepped over.
+ */
+void proceed_thread(struct run *run, struct thread *thread);
+/** Leaves a thread in its group stop, where only SIGCONT wakes it. */
+void proceed_listening(struct thread *thread);
+/** Lets a thread run although its process has to wait for it (vfork). */
+void proceed_alone(struct run *run, struct thread *thread);
+/** The thread that ran alone has left the place, or is gone: traps go back. */
+void proceed_together(struct run *run, struct inferior *inferior);
+
+#endif

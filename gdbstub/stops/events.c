@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/events.h"
+
+#include "base/log.h"
+#include "stops/control.h"
+#include "stops/hit.h"
+#include "stops/int3.h"
+#include "stops/pending.h"
+
+/* ---- events ---- */
+
+static struct stop hit_stop(const struct location *location)
+{
+	struct stop stop = {.signal = SIGTRAP, .addr = location->addr};
+
+	if (location->type == BREAKPOINT_SOFTWARE)
+		stop.kind = STOP_SWBREAK;
+	else if (location->type == BREAKPOINT_HARDWARE)
+		stop.kind = STOP_HWBREAK;
+	else
+		stop.kind = STOP_WATCH;
+	stop.watch = location->type;
+	return stop;
+}
+
+/*
+ * The SIGTRAP that ends a single step: TRAP_TRACE; TRAP_BRKPT after a system call
+ * (x86 user_single_step_report); SIGTRAP itself where a signal handler was entered
+ * (kernel/signal.c, signal_setup_done: ptrace_notify(SIGTRAP)).
+ */
+static bool ends_step(const struct event *event)
+{
+	int code = event->siginfo.si_code;
+
+	return event->signal == SIGTRAP && event->thread->stepping &&
+	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP);
+}
+
+static void on_step_end(struct run *run, struct thread *thread)
+{
+	const struct resume_action *action = &thread->action;
+	uint64_t pc;
+
+	if (action->kind == RESUME_RANGE && thread_get_pc(thread, &pc) == 0 &&
+	    pc >= action->start && pc < action->end) {
+		proceed_thread(run, thread);
+		return;
+	}
+	if (action->kind == RESUME_STEP || action->kind == RESUME_RANGE)
+		pending_set_step_ended(run, thread);
+	else
+		proceed_thread(run, thread);
+}
+
+static void on_program_signal(struct run *run, const struct event *event)
+{
+	struct thread *thread = event->thread;
+
+	if (run->halting || !pending_may_pass(run, event)) {
+		pending_set_signal(run, event);
+		return;
+	}
+	thread->action.signal = event->signal;
+	proceed_thread(run, thread);
+}
+
+/* Did a planted trap stop the thread, rather than hardware at the same place? */
+static bool is_trap(const struct hits *hits)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		if (hits->hit[i].location->engine->ops == &int3_engine)
+			return true;
+	}
+	return false;
+}
+
+static void on_false_hit(struct run *run, struct thread *thread,
+			 const struct hits *hits)
+{
+	if (int3_skip_own(thread)) {
+		on_step_end(run, thread);
+		return;
+	}
+	if (is_trap(hits))
+		thread->needs_step_over =
+			thread_get_pc(thread, &thread->step_over_at) == 0;
+	proceed_thread(run, thread);
+}
+
+static void on_signal(struct run *run, const struct event *event)
+{
+	struct thread *thread = event->thread;
+	const struct location *location;
+	struct hits hits;
+
+	hits_collect(&run->engines, event, &hits);
+	location = hits_evaluate(&hits, thread);
+	if (run->stepping_over == thread->tid) {
+		thread->needs_step_over = !ends_step(event);
+		proceed_together(run, event->inferior);
+	}
+	if (location) {
+		if (!hits.signal_is_ours && !ends_step(event))
+			thread->pending = *event;
+		pending_set(run, thread, hit_stop(location));
+		return;
+	}
+	if (hits.signal_is_ours)
+		on_false_hit(run, thread, &hits);
+	else if (ends_step(event))
+		on_step_end(run, thread);
+	else
+		on_program_signal(run, event);
+}
+
+static void on_interrupted(struct run *run, const struct event *event)
+{
+	struct thread *thread = event->thread;
+
+	if (run->stepping_over == thread->tid)
+		proceed_together(run, event->inferior);
+	if (run->interrupt_requested) {
+		run->interrupt_requested = false;
+		pending_set(run, thread,
+			    (struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});
+	} else if (event->kind == EVENT_GROUP_STOP && !run->halting &&
+		   !thread->stop_requested) {
+		proceed_listening(thread);
+	} else {
+		proceed_thread(run, thread);
+	}
+}
+
+static void on_clone(struct run *run, const struct event *event)
+{
+	struct thread *child = event->child;
+
+	if (child) {
+		child->action.kind = RESUME_CONTINUE;
+		child->stop_requested = event->thread->stop_requested;
+		breakpoints_thread_added(event->inferior->breakpoints, child);
+		proceed_thread(run, child);
+	}
+	proceed_thread(run, event->thread);
+}
+
+static void on_syscall(struct run *run, const struct event *event)
+{
+	proceed_thread(run, event->thread);
+}
+
+static void on_thread_exit(struct run *run, const struct event *event)
+{
+	if (event->tid == run->stepping_over || event->tid == event->inferior->vforking)
+		proceed_together(run, event->inferior);
+}
+
+static void on_end(struct run *run, const struct event *event)
+{
+	struct thread *thread;
+
+	if (inferior_thread(event->inferior, run->stepping_over))
+		run->stepping_over = 0;
+	event->inferior->vforking = 0;
+	fork_give_back(event->inferior);
+	TAILQ_FOREACH (thread, &event->inferior->threads, link) {
+		thread->running = false;
+		pending_clear(thread);
+	}
+	pending_set_end(run, event);
+}
+
+static event_handler *const event_handlers[] = {
+	[EVENT_SIGNAL] = on_signal,
+	[EVENT_INTERRUPTED] = on_interrupted,
+	[EVENT_GROUP_STOP] = on_interrupted,
+	[EVENT_CLONE] = on_clone,
+	[EVENT_FORK] = fork_on_fork,
+	[EVENT_VFORK] = fork_on_vfork,
+	[EVENT_VFORK_DONE] = fork_on_vfork_done,
+	[EVENT_EXEC] = fork_on_exec,
+	[EVENT_SYSCALL] = on_syscall,
+	[EVENT_THREAD_EXIT] = on_thread_exit,
+	[EVENT_EXITED] = on_end,
+	[EVENT_KILLED] = on_end,
+};
+
+void events_handle(struct run *run, const struct event *event)
+{
+	struct inferior *inferior = event->inferior;
+	bool exclusive = run->stepping_over || inferior->vforking;
+
+	log_debug(LOG_STOPS, "thread %d: %s %d", event->tid,
+		  event_kind_name(event->kind), event->signal);
+	event_handlers[event->kind](run, event);
+	if (exclusive && !run->stepping_over && !inferior->vforking)
+		proceed_all(run);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernel tells of threads: let go on, or note a stop to report. */
+#ifndef TRUEHIT_STOPS_EVENTS_H
+#define TRUEHIT_STOPS_EVENTS_H
+
+#include "stops/run.h"
+
+/** Takes one event (not EVENT_NONE). */
+void events_handle(struct run *run, const struct event *event);
+
+/* Handlers of fork.c. */
+typedef void event_handler(struct run *run, const struct event *event);
+event_handler fork_on_fork, fork_on_vfork, fork_on_vfork_done, fork_on_exec;
+
+/**
+ * A process that shares its parent's memory (vfork) is about to leave it: the traps
+ * planted for it go out. No-op for others.
+ */
+void fork_give_back(struct inferior *child);
+
+#endif

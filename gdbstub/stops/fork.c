@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes that come from others: fork, vfork, exec. */
+#include "base/log.h"
+#include "stops/control.h"
+#include "stops/events.h"
+#include "stops/pending.h"
+
+/* ---- the child ---- */
+
+/* It goes its own way, with no trap of ours in its text. */
+static void let_go(const struct event *event)
+{
+	struct inferior *child =
+		inferior_create(event->inferior->owner, event->child_pid, true);
+
+	if (!child) {
+		log_warning("out of memory: child %d stays stopped", event->child_pid);
+		return;
+	}
+	if (event->kind == EVENT_FORK)
+		breakpoints_clean_child(event->inferior->breakpoints, child);
+	inferior_detach(child, 0, 0);
+}
+
+/* It becomes an inferior with the same breakpoints, of which the client hears by the
+ * stop of its parent. False: out of memory. */
+static bool adopt(struct run *run, const struct event *event)
+{
+	struct inferior *parent = event->inferior;
+	struct inferior *child =
+		inferior_create(parent->owner, event->child_pid, parent->attached);
+
+	if (child && !breakpoints_create(child, &run->engines))
+		inferior_destroy(take_ptr(child));
+	if (!child) {
+		log_warning("out of memory: child %d is not followed",
+			    event->child_pid);
+		return false;
+	}
+	child->hidden = true;
+	if (event->kind == EVENT_FORK) {
+		breakpoints_clean_child(parent->breakpoints, child);
+	} else {
+		parent->vfork_child = child;
+		child->vfork_parent = parent;
+	}
+	breakpoints_inherit(child->breakpoints, parent->breakpoints);
+	return true;
+}
+
+/* ---- fork ---- */
+
+void fork_on_fork(struct run *run, const struct event *event)
+{
+	if (run->wishes.fork && adopt(run, event)) {
+		pending_set(run, event->thread,
+			    (struct stop){.kind = STOP_FORK,
+					  .signal = SIGTRAP,
+					  .child = event->child_pid});
+		return;
+	}
+	let_go(event);
+	proceed_thread(run, event->thread);
+}
+
+/* ---- vfork ---- */
+
+/*
+ * A vfork child runs in its parent's memory: traps must be away until it is done,
+ * and so that nobody runs past them meanwhile, the other threads wait. The parent
+ * itself goes on even if everything is being halted: it executes no instruction
+ * before its child is done, so that a halt ends with all traps back in place.
+ * Returns the parent's thread; NULL: it was killed meanwhile.
+ */
+static struct thread *lend_memory(struct run *run, const struct event *event)
+{
+	struct inferior *parent = event->inferior;
+	_cleanup_error_ struct error *error = NULL;
+	struct thread *thread;
+
+	if (!breakpoints_have_traps(parent->breakpoints))
+		return event->thread;
+	/* Another thread's vfork, if one comes up here, is over when this returns. */
+	halt_all(run);
+	error = breakpoints_lift_traps(parent->breakpoints, 0, true);
+	if (error)
+		log_warning("%s", error_text(error));
+	thread = inferior_thread(parent, event->tid);
+	if (thread)
+		parent->vforking = event->tid;
+	return thread;
+}
+
+void fork_on_vfork(struct run *run, const struct event *event)
+{
+	struct thread *thread = lend_memory(run, event);
+
+	if (thread && run->wishes.vfork && adopt(run, event)) {
+		pending_set(run, thread,
+			    (struct stop){.kind = STOP_VFORK,
+					  .signal = SIGTRAP,
+					  .child = event->child_pid});
+		return;
+	}
+	let_go(event);
+	if (!thread) {
+		proceed_together(run, event->inferior);
+		proceed_all(run);
+	} else if (event->inferior->vforking == event->tid) {
+		proceed_alone(run, thread);
+	} else {
+		proceed_thread(run, thread);
+	}
+}
+
+void fork_give_back(struct inferior *child)
+{
+	struct inferior *parent = child->vfork_parent;
+
+	if (!parent)
+		return;
+	breakpoints_clean_child(child->breakpoints, parent);
+	parent->vfork_child = NULL;
+	child->vfork_parent = NULL;
+}
+
+void fork_on_vfork_done(struct run *run, const struct event *event)
+{
+	struct inferior *parent = event->inferior;
+
+	if (parent->vfork_child)
+		fork_give_back(parent->vfork_child);
+	if (parent->vforking == event->tid)
+		proceed_together(run, parent);
+	if (run->wishes.vfork)
+		pending_set(run, event->thread,
+			    (struct stop){.kind = STOP_VFORK_DONE, .signal = SIGTRAP});
+	else
+		proceed_thread(run, event->thread);
+}
+
+/* ---- exec ---- */
+
+void fork_on_exec(struct run *run, const struct event *event)
+{
+	const struct thread *stepping =
+		thread_find(&run->inferiors, run->stepping_over);
+	struct thread *thread = event->thread;
+
+	if (!stepping || stepping->inferior == event->inferior)
+		run->stepping_over = 0;
+	event->inferior->vforking = 0;
+	fork_give_back(event->inferior);
+	breakpoints_forget(event->inferior->breakpoints);
+	pending_clear(thread);
+	thread->pending.kind = EVENT_NONE;
+	thread->needs_step_over = false;
+	pending_set(run, thread, (struct stop){.kind = STOP_EXEC, .signal = SIGTRAP});
+}

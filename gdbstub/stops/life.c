@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How inferiors come and go. */
+#include <errno.h>
+
+#include "base/log.h"
+#include "stops/control.h"
+#include "stops/events.h"
+#include "stops/pending.h"
+
+void run_init(struct run *run)
+{
+	const struct engine *kernel;
+	sigset_t set;
+
+	*run = (struct run){0};
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	inferiors_init(&run->inferiors);
+	engines_init(&run->engines);
+	kernel = &run->engines.engine[ENGINE_PERF_EVENT];
+	if (kernel->unusable)
+		log_warning("conditions are not evaluated in the kernel, so that every "
+			    "hit stops the program for a moment: %s",
+			    error_text(kernel->unusable));
+}
+
+void run_deinit(struct run *run)
+{
+	struct inferior *inferior;
+
+	while ((inferior = TAILQ_FIRST(&run->inferiors.list))) {
+		if (inferior->attached)
+			run_detach(run, inferior, 0);
+		else
+			run_kill(run, inferior);
+	}
+	engines_deinit(&run->engines);
+	inferiors_deinit(&run->inferiors);
+}
+
+/* ---- coming ---- */
+
+static struct error *adopt(struct run *run, struct inferior *inferior, int signal)
+{
+	if (!breakpoints_create(inferior, &run->engines)) {
+		if (inferior->attached)
+			inferior_detach(inferior, 0, 0);
+		else
+			inferior_kill(inferior);
+		return error_create(ENOMEM, "process %d", inferior->pid);
+	}
+	run->last = (struct stop){
+		.kind = STOP_SIGNAL,
+		.signal = signal,
+		.pid = inferior->pid,
+		.tid = inferior->pid,
+	};
+	return NULL;
+}
+
+struct error *run_launch(struct run *run, const struct launch_options *options,
+			 struct inferior **ret)
+{
+	struct error *error = inferior_launch(&run->inferiors, options, ret);
+
+	return error ? error : adopt(run, *ret, SIGTRAP);
+}
+
+/* In non-stop mode every thread of a new process has its own stop to tell of. */
+static void report_attached(struct run *run, struct thread *thread)
+{
+	thread->action.kind = RESUME_STOP;
+	run->running = true;
+	if (!thread->pending_stop)
+		pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL});
+}
+
+struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
+{
+	struct error *error = inferior_attach(&run->inferiors, pid, ret);
+	struct thread *thread;
+
+	if (!error)
+		error = adopt(run, *ret, 0);
+	if (error)
+		return error;
+	/* Signals of the program that came while attaching. */
+	TAILQ_FOREACH (thread, &(*ret)->threads, link) {
+		if (thread->pending.kind != EVENT_NONE)
+			pending_set_signal(run, &thread->pending);
+		if (run->non_stop)
+			report_attached(run, thread);
+	}
+	return NULL;
+}
+
+/* ---- letting go ---- */
+
+static bool ended(struct run *run, struct inferior *inferior)
+{
+	struct event event;
+
+	/* Somebody else may have killed it in the meantime. */
+	for (;;) {
+		inferiors_wait(&run->inferiors, false, &event);
+		if (event.kind == EVENT_NONE)
+			return inferior->pending_stop != NULL;
+		run->halting = true;
+		events_handle(run, &event);
+		run->halting = false;
+	}
+}
+
+/* In non-stop mode the other inferiors run on afterwards. */
+static void begin_leaving(struct run *run)
+{
+	if (run->non_stop)
+		halt_all(run);
+	else
+		run_halt(run);
+}
+
+static void end_leaving(struct run *run)
+{
+	if (run->non_stop)
+		proceed_all(run);
+}
+
+/* A process whose fork the client has not heard of, or NULL. */
+static struct inferior *hidden_child(struct run *run, struct inferior *parent)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &parent->threads, link) {
+		struct inferior *child = NULL;
+
+		if (thread->pending_stop)
+			child = inferior_find(&run->inferiors,
+					      thread->pending_stop->stop.child);
+		if (child && child->hidden)
+			return child;
+	}
+	return NULL;
+}
+
+static void leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
+		  int signal)
+{
+	bool gone = ended(run, inferior);
+	struct inferior *child;
+
+	while ((child = hidden_child(run, inferior))) {
+		child->hidden = false;
+		leave(run, child, 0, 0);
+	}
+	breakpoints_destroy(inferior->breakpoints, gone);
+	if (gone)
+		inferior_destroy(inferior);
+	else
+		inferior_detach(inferior, signal_tid, signal);
+}
+
+void run_detach(struct run *run, struct inferior *inferior, int signal)
+{
+	pid_t tid = run->last.pid == inferior->pid ? run->last.tid : inferior->pid;
+
+	begin_leaving(run);
+	leave(run, inferior, tid, signal);
+	end_leaving(run);
+}
+
+static void end(struct run *run, struct inferior *inferior)
+{
+	struct inferior *child;
+
+	while ((child = hidden_child(run, inferior))) {
+		child->hidden = false;
+		end(run, child);
+	}
+	fork_give_back(inferior);
+	breakpoints_destroy(inferior->breakpoints, true);
+	inferior_kill(inferior);
+}
+
+void run_kill(struct run *run, struct inferior *inferior)
+{
+	begin_leaving(run);
+	end(run, inferior);
+	end_leaving(run);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "stops/control.h"
+#include "stops/int3.h"
+#include "stops/pending.h"
+
+/* ---- one thread ---- */
+
+/* What became of a resume. A thread that is being killed counts as running: its
+ * end will be reported. */
+static void resumed(struct thread *thread, int err)
+{
+	if (err == -ESRCH)
+		thread->running = true;
+	else if (err < 0)
+		log_warning("thread %d cannot be resumed: %s", thread->tid,
+			    strerror(-err));
+}
+
+static void resume_one(struct thread *thread)
+{
+	int signal = thread->action.signal;
+
+	thread->action.signal = 0;
+	if (thread->action.kind == RESUME_CONTINUE)
+		resumed(thread, thread_continue(thread, signal));
+	else
+		resumed(thread, thread_step(thread, signal));
+}
+
+/* The kernel forgets an interrupt when a thread stops for something else. */
+static void renew_interrupt(const struct run *run, struct thread *thread)
+{
+	if (run->interrupt_requested && thread->running)
+		thread_interrupt(thread);
+}
+
+void proceed_listening(struct thread *thread)
+{
+	resumed(thread, thread_listen(thread));
+}
+
+/* Does a hit trap lie at this thread's PC, to be stepped over? */
+static bool must_step_over(struct thread *thread)
+{
+	uint64_t pc;
+
+	if (!thread->needs_step_over)
+		return false;
+	/* A signal goes first: of a fault it is the only way on, and the step could
+	 * meet another one. The trap is hit anew when the handler returns. */
+	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
+	    pc != thread->step_over_at || !int3_at(thread->inferior, pc))
+		thread->needs_step_over = false;
+	return thread->needs_step_over;
+}
+
+/* ---- who may run ---- */
+
+static bool is_ready(const struct thread *thread)
+{
+	return !thread->running && !thread->pending_stop &&
+	       thread->action.kind != RESUME_NONE && thread->action.kind != RESUME_STOP;
+}
+
+/* May this thread run now, when some thread may have to run alone? */
+static bool may_run(const struct run *run, const struct thread *thread)
+{
+	pid_t alone =
+		run->stepping_over ? run->stepping_over : thread->inferior->vforking;
+
+	return !run->halting && is_ready(thread) &&
+	       (alone == 0 || alone == thread->tid);
+}
+
+/* In all-stop mode, a stop to report is one for everybody. */
+static bool is_stopping(const struct run *run)
+{
+	return !run->non_stop && pending_any(run);
+}
+
+/* The client asked this thread to stop (vCont;t), and it has just done so. */
+static bool stops_on_request(struct run *run, struct thread *thread)
+{
+	if (!thread->stop_requested || thread->running)
+		return false;
+	pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL, .signal = 0});
+	return true;
+}
+
+/* ---- stepping over traps ---- */
+
+/* What nobody wants to hear of is no reason not to go on. */
+static void pass_pending_signals(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			pending_pass_signal(run, thread);
+	}
+}
+
+static void step_over(struct run *run, struct thread *thread)
+{
+	_cleanup_error_ struct error *error = NULL;
+	pid_t tid = thread->tid;
+
+	/* No other thread may run through the place while the trap is away. */
+	halt_all(run);
+	pass_pending_signals(run);
+	if (is_stopping(run))
+		return;
+	thread = thread_find(&run->inferiors, tid);
+	if (!thread) { /* killed meanwhile: the others go on without it */
+		proceed_all(run);
+		return;
+	}
+	error = breakpoints_lift_traps(thread->inferior->breakpoints,
+				       thread->step_over_at, false);
+	if (error)
+		log_warning("%s", error_text(error));
+	run->stepping_over = tid;
+	resumed(thread, thread_step(thread, 0));
+	renew_interrupt(run, thread);
+}
+
+void proceed_together(struct run *run, struct inferior *inferior)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	run->stepping_over = 0;
+	inferior->vforking = 0;
+	if (inferior->breakpoints)
+		error = breakpoints_commit(inferior->breakpoints, true);
+	if (error)
+		log_warning("%s", error_text(error));
+}
+
+void proceed_alone(struct run *run, struct thread *thread)
+{
+	resume_one(thread);
+	renew_interrupt(run, thread);
+}
+
+/* ---- all of them ---- */
+
+void proceed_all(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	if (is_stopping(run))
+		return;
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (may_run(run, thread) && !stops_on_request(run, thread) &&
+			    must_step_over(thread)) {
+				step_over(run, thread);
+				return;
+			}
+		}
+	}
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (may_run(run, thread))
+				resume_one(thread);
+		}
+	}
+}
+
+void proceed_thread(struct run *run, struct thread *thread)
+{
+	if (!may_run(run, thread) || stops_on_request(run, thread))
+		return;
+	if (run->stepping_over != thread->tid && must_step_over(thread)) {
+		step_over(run, thread);
+		return;
+	}
+	if (run->stepping_over == thread->tid)
+		resumed(thread, thread_step(thread, 0));
+	else
+		resume_one(thread);
+	renew_interrupt(run, thread);
+}
