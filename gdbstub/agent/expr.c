@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/format.h"
 #include "agent/insn.h"
 
 struct agent_expr {
@@ -14,6 +15,7 @@ struct agent_expr {
 	struct agent_insn *insns;
 	size_t count;
 	unsigned int max_depth;
+	bool is_command;
 	bool jumps_back;
 };
 
@@ -47,6 +49,49 @@ insn_error(const struct agent_insn *insn, const char *format, ...)
 	return error_create(0, "offset %u: %s: %s", insn->offset, opcode->name, reason);
 }
 
+/* Are all pieces known, and does each argument have its directive? */
+static struct error *check_format(const struct agent_insn *insn)
+{
+	const char *format = insn->format;
+	unsigned int directives = 0;
+	struct format_piece piece = {0};
+
+	do {
+		const char *start = format;
+		struct error *error = format_next(&format, &piece);
+
+		if (error)
+			return error_prefix(error,
+					    "offset %u: printf: format, byte %td",
+					    insn->offset, start - insn->format);
+		directives += piece.kind != FORMAT_END && piece.kind != FORMAT_TEXT;
+	} while (piece.kind != FORMAT_END);
+	if (directives != insn->operand)
+		return insn_error(insn, "%u arguments for %u directives",
+				  (unsigned int)insn->operand, directives);
+	return NULL;
+}
+
+/* The format behind printf's operand: two bytes of length, and the text with its
+ * NUL. *next moves behind it. */
+static struct error *decode_format(const struct agent_expr *expr,
+				   struct agent_insn *insn, uint32_t *next)
+{
+	const uint8_t *p = expr->bytecode + *next;
+	size_t left = expr->len - *next, len;
+
+	if (left < 2)
+		return insn_error(insn, "the length of its format is cut off");
+	len = (size_t)p[0] << 8 | p[1];
+	if (len > left - 2)
+		return insn_error(insn, "its format of %zu bytes is cut off", len);
+	if (len == 0 || memchr(p + 2, '\0', len) != p + 2 + len - 1)
+		return insn_error(insn, "the NUL of its format is not its last byte");
+	insn->format = (const char *)p + 2;
+	*next += 2 + (uint32_t)len;
+	return check_format(insn);
+}
+
 /* Decodes the operation at insn->offset; *next is the offset behind it. */
 static struct error *decode_insn(const struct agent_expr *expr, struct agent_insn *insn,
 				 uint32_t *next)
@@ -58,7 +103,8 @@ static struct error *decode_insn(const struct agent_expr *expr, struct agent_ins
 	opcode = agent_opcode(insn->code);
 	if (!opcode)
 		return insn_error(insn, "unknown operation 0x%02x", insn->code);
-	if (opcode->refused)
+	if (opcode->refused &&
+	    !(expr->is_command && opcode->class == AGENT_CLASS_PRINT))
 		return insn_error(insn, "%s", opcode->refused);
 	*next = insn->offset + 1 + opcode->operand;
 	if (*next > expr->len)
@@ -68,6 +114,8 @@ static struct error *decode_insn(const struct agent_expr *expr, struct agent_ins
 		insn->operand = insn->operand << 8 | expr->bytecode[i];
 	if (insn->code == AGENT_EXT && insn->operand == 0)
 		return insn_error(insn, "sign extension from 0 bits");
+	if (opcode->class == AGENT_CLASS_PRINT)
+		return decode_format(expr, insn, next);
 	return NULL;
 }
 
@@ -145,20 +193,34 @@ static struct error *flow(struct agent_expr *expr, struct worklist *work,
 	return NULL;
 }
 
+unsigned int agent_insn_needs(const struct agent_insn *insn)
+{
+	const struct agent_opcode *opcode = agent_opcode(insn->code);
+
+	if (insn->code == AGENT_PICK)
+		return (unsigned int)insn->operand + 1;
+	if (opcode->class == AGENT_CLASS_PRINT)
+		return (unsigned int)insn->operand + opcode->pops;
+	return opcode->pops;
+}
+
 static struct error *visit(struct agent_expr *expr, struct worklist *work, size_t index)
 {
 	const struct agent_insn *insn = &expr->insns[index];
 	const struct agent_opcode *opcode = agent_opcode(insn->code);
 	unsigned int depth = (unsigned int)insn->depth;
-	unsigned int needs = insn->code == AGENT_PICK ? (unsigned int)insn->operand + 1
-						      : opcode->pops;
+	unsigned int needs = agent_insn_needs(insn);
 	struct error *error = NULL;
 
+	if (insn->code == AGENT_END && expr->is_command)
+		return NULL;
 	if (depth < needs)
 		return insn_error(insn, "needs a stack depth of %u, it is %u", needs,
 				  depth);
 	if (insn->code == AGENT_END)
 		return NULL;
+	if (opcode->class == AGENT_CLASS_PRINT)
+		depth -= (unsigned int)insn->operand;
 	depth = depth - opcode->pops + opcode->pushes;
 	if (depth > AGENT_STACK_MAX)
 		return insn_error(insn, "more than %d cells on the stack",
@@ -194,8 +256,8 @@ static struct error *check_stack(struct agent_expr *expr)
 	return NULL;
 }
 
-struct error *agent_expr_create(const void *bytecode, size_t len,
-				struct agent_expr **ret)
+static struct error *create(const void *bytecode, size_t len, bool is_command,
+			    struct agent_expr **ret)
 {
 	_cleanup_(cleanup_expr) struct agent_expr *expr = NULL;
 	struct error *error;
@@ -209,6 +271,7 @@ struct error *agent_expr_create(const void *bytecode, size_t len,
 	if (!expr)
 		return out_of_memory();
 	expr->references = 1;
+	expr->is_command = is_command;
 	expr->len = len;
 	expr->bytecode = malloc(len);
 	if (!expr->bytecode)
@@ -223,6 +286,18 @@ struct error *agent_expr_create(const void *bytecode, size_t len,
 		return error;
 	*ret = take_ptr(expr);
 	return NULL;
+}
+
+struct error *agent_expr_create(const void *bytecode, size_t len,
+				struct agent_expr **ret)
+{
+	return create(bytecode, len, false, ret);
+}
+
+struct error *agent_expr_create_command(const void *bytecode, size_t len,
+					struct agent_expr **ret)
+{
+	return create(bytecode, len, true, ret);
 }
 
 struct agent_expr *agent_expr_ref(struct agent_expr *expr)

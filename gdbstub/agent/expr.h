@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Agent expressions: gdb's bytecode for conditions, decoded and checked.
+ * Agent expressions: gdb's bytecode for conditions and for commands that are run at
+ * a breakpoint, decoded and checked.
  * Pure code: no ptrace, no BPF, no protocol in here.
  *
  * Source of the facts: "Debugging with GDB", appendix "The GDB Agent Expression
@@ -27,6 +28,12 @@ struct agent_expr;
  */
 struct error *agent_expr_create(const void *bytecode, size_t len,
 				struct agent_expr **ret);
+/**
+ * The same for a command: it may print, and need not leave a value. Formats
+ * (agent/format.h) are checked, too, and the number of their arguments.
+ */
+struct error *agent_expr_create_command(const void *bytecode, size_t len,
+					struct agent_expr **ret);
 struct agent_expr *agent_expr_ref(struct agent_expr *expr);
 /** Gives a reference back; NULL is legal. */
 void agent_expr_unref(struct agent_expr *expr);
@@ -53,14 +60,16 @@ struct agent_context {
 	int (*read_memory)(void *data, uint64_t addr, void *value, size_t len);
 	/** A register zero-extended to 64 bits: 0, or a negative errno. */
 	int (*read_register)(void *data, unsigned int number, uint64_t *value);
+	/** Takes what a command prints, one printf at a time. Only for commands. */
+	void (*print)(void *data, const char *text, size_t len);
 	void *data;
 };
 
 /**
  * The reference interpreter. Runs the expression; *result is the top of the
- * stack. An error (unreadable memory, no such register, division by zero, more
- * than the step limit of 1,000,000 operations) is for the caller to count as a
- * hit, as gdbserver does.
+ * stack (0 if it is empty, in a command). An error (unreadable memory, no such
+ * register, division by zero, more than the step limit of 1,000,000 operations) is for
+ * the caller to count as a hit, as gdbserver does.
  */
 struct error *agent_expr_evaluate(const struct agent_expr *expr,
 				  const struct agent_context *context,

@@ -255,13 +255,11 @@ static bool apply(struct builder *builder, struct symbols *s,
 		  const struct agent_insn *insn)
 {
 	const struct agent_opcode *opcode = agent_opcode(insn->code);
-	unsigned int needs = insn->code == AGENT_PICK ? (unsigned int)insn->operand + 1
-						      : opcode->pops;
 	const struct node **operands;
 	struct node node = {.kind = KIND_UNARY, .op = OP_BIT_NOT};
 
 	/* An arm of && reaches below what it pushed: not gdb's shape. */
-	if (s->depth < needs)
+	if (s->depth < agent_insn_needs(insn) || opcode->class == AGENT_CLASS_PRINT)
 		return false;
 	if (opcode->class == AGENT_CLASS_SHUFFLE)
 		return shuffle(s, insn);
@@ -400,28 +398,38 @@ static bool match_shape(struct builder *builder, struct symbols *s, struct site 
 	return false;
 }
 
-/* The one value that the operations from @from up to @to leave, or NULL. */
-static const struct node *stretch(struct builder *builder, size_t from, size_t to,
-				  unsigned int nesting)
+/* What the operations from @from up to @to leave on the stack. */
+static bool run_stretch(struct builder *builder, size_t from, size_t to,
+			unsigned int nesting, struct symbols *s)
 {
-	struct symbols s = {.depth = 0};
-
+	s->depth = 0;
 	for (size_t i = from; i < to;) {
 		const struct agent_insn *insn = &builder->insns[i];
 		struct site site = {.at = i, .limit = to, .nesting = nesting};
 
 		if (insn->code == AGENT_END || insn->code == AGENT_GOTO)
-			return NULL;
+			return false;
 		if (insn->code != AGENT_IF_GOTO) {
-			if (!apply(builder, &s, insn))
-				return NULL;
+			if (!apply(builder, s, insn))
+				return false;
 			i++;
 		} else {
-			if (!match_shape(builder, &s, &site))
-				return NULL;
+			if (!match_shape(builder, s, &site))
+				return false;
 			i = site.end;
 		}
 	}
+	return true;
+}
+
+/* The one value that they leave, or NULL. */
+static const struct node *stretch(struct builder *builder, size_t from, size_t to,
+				  unsigned int nesting)
+{
+	struct symbols s;
+
+	if (!run_stretch(builder, from, to, nesting, &s))
+		return NULL;
 	return s.depth == 1 ? s.cells[0] : NULL;
 }
 
@@ -564,6 +572,41 @@ static bool print_node(struct printer *p, const struct node *node,
 	return ok;
 }
 
+void agent_print_format(const char *format, struct buffer *out)
+{
+	buffer_append_char(out, '"');
+	for (; *format != '\0'; format++)
+		buffer_append_char(out,
+				   *format >= ' ' && *format <= '~' ? *format : '?');
+	buffer_append_char(out, '"');
+}
+
+static bool print_condition(struct builder *builder, struct printer *p, size_t end)
+{
+	const struct node *root = stretch(builder, 0, end, NESTING_MAX);
+
+	return root && print_node(p, root, 0, NESTING_MAX);
+}
+
+/* A command: its arguments, the last one first, channel and function, printf. */
+static bool print_command(struct builder *builder, struct printer *p, size_t end)
+{
+	const struct agent_insn *insn = &builder->insns[end - 1];
+	struct symbols s;
+
+	if (!run_stretch(builder, 0, end - 1, NESTING_MAX, &s) ||
+	    s.depth != agent_insn_needs(insn))
+		return false;
+	buffer_append_string(p->out, "printf ");
+	agent_print_format(insn->format, p->out);
+	for (s.depth -= 2; s.depth > 0; s.depth--) {
+		buffer_append_string(p->out, ", ");
+		if (!print_node(p, s.cells[s.depth - 1], 0, NESTING_MAX))
+			return false;
+	}
+	return true;
+}
+
 bool agent_expr_infix(const struct agent_expr *expr, const struct arch_ops *arch,
 		      struct buffer *out)
 {
@@ -573,12 +616,15 @@ bool agent_expr_infix(const struct agent_expr *expr, const struct arch_ops *arch
 	_cleanup_buffer_ struct buffer text = {0};
 	struct builder builder = {insns, pool, 0, 2 * count};
 	struct printer printer = {arch, &text, TEXT_MAX};
-	const struct node *root;
+	bool ok;
 
 	if (!pool || insns[count - 1].code != AGENT_END)
 		return false;
-	root = stretch(&builder, 0, count - 1, NESTING_MAX);
-	if (!root || !print_node(&printer, root, 0, NESTING_MAX) || text.failed)
+	if (count > 1 && insns[count - 2].format)
+		ok = print_command(&builder, &printer, count - 1);
+	else
+		ok = print_condition(&builder, &printer, count - 1);
+	if (!ok || text.failed)
 		return false;
 	buffer_append(out, text.data, text.len);
 	return true;

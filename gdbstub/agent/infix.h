@@ -2,7 +2,8 @@
 /*
  * Agent expressions as C-like text, for people. Values are signed 64-bit
  * numbers; "(u64)" marks an unsigned operation; "(s32)$rbp[-4]" is 4 bytes of
- * memory at $rbp - 4, sign-extended, "(u8)[0x404010]" one byte at 0x404010.
+ * memory at $rbp - 4, sign-extended, "(u8)[0x404010]" one byte at 0x404010. A
+ * command reads: printf "i=%d\n", (s32)$rbp[-4].
  */
 #ifndef TRUEHIT_AGENT_INFIX_H
 #define TRUEHIT_AGENT_INFIX_H
@@ -20,5 +21,8 @@ bool agent_expr_infix(const struct agent_expr *expr, const struct arch_ops *arch
 /** Appends "$name", or "$rN" for a register that the table does not have. */
 void agent_print_register(const struct arch_ops *arch, unsigned int number,
 			  struct buffer *out);
+
+/** Appends a printf's format in quotes, as the user typed it. */
+void agent_print_format(const char *format, struct buffer *out);
 
 #endif

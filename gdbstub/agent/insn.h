@@ -16,15 +16,18 @@ enum {
 };
 
 struct agent_insn {
-	uint64_t operand; /* zero-extended; 0 if the operation has none */
-	uint32_t offset;  /* in the bytecode */
-	uint32_t target;  /* of a jump: index of an operation */
-	uint8_t code;	  /* enum agent_code */
-	int8_t depth;	  /* cells on the stack before it, or AGENT_UNREACHED */
-	bool leader;	  /* a jump that can be reached leads here */
+	uint64_t operand;   /* zero-extended; 0 if the operation has none */
+	const char *format; /* of printf, checked (agent/format.h); else NULL */
+	uint32_t offset;    /* in the bytecode */
+	uint32_t target;    /* of a jump: index of an operation */
+	uint8_t code;	    /* enum agent_code */
+	int8_t depth;	    /* cells on the stack before it, or AGENT_UNREACHED */
+	bool leader;	    /* a jump that can be reached leads here */
 };
 
 const struct agent_insn *agent_expr_insns(const struct agent_expr *expr, size_t *count);
+/** How many cells there have to be before an operation. */
+unsigned int agent_insn_needs(const struct agent_insn *insn);
 /** The most cells that are ever on the stack. */
 unsigned int agent_expr_max_depth(const struct agent_expr *expr);
 /** Is there a jump back (or to itself), so that it may loop? */

@@ -2,11 +2,17 @@
 #include "agent/expr.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "agent/arith.h"
+#include "agent/format.h"
 #include "agent/insn.h"
 
-enum { STEPS_MAX = 1000000 };
+enum {
+	STEPS_MAX = 1000000,
+	STRING_MAX = 64 << 10, /* bytes shown of a string without an end */
+	STRING_CHUNK = 256,    /* read at a time; no page ends inside of one */
+};
 
 /* The check has made sure that no operation under- or overflows the stack. */
 struct machine {
@@ -96,6 +102,82 @@ static void shuffle(struct machine *m, const struct agent_insn *insn)
 	}
 }
 
+/* Appends the string at @addr: up to its NUL, or @max bytes. */
+static struct error *read_string(struct machine *m, uint64_t addr, size_t max,
+				 struct buffer *out)
+{
+	while (max > 0) {
+		char chunk[STRING_CHUNK];
+		size_t len = STRING_CHUNK - addr % STRING_CHUNK;
+		const char *end;
+		int r;
+
+		len = len < max ? len : max;
+		r = m->context->read_memory(m->context->data, addr, chunk, len);
+		if (r < 0)
+			return error_create(-r, "cannot read a string at 0x%" PRIx64,
+					    addr);
+		end = memchr(chunk, '\0', len);
+		buffer_append(out, chunk, end ? (size_t)(end - chunk) : len);
+		if (end)
+			break;
+		addr += len;
+		max -= len;
+	}
+	return NULL;
+}
+
+static struct error *print_string(struct machine *m, const struct format_piece *piece,
+				  uint64_t addr, struct buffer *out)
+{
+	struct buffer string _cleanup_buffer_ = {0};
+	bool bounded = piece->precision >= 0;
+	struct error *error = NULL;
+
+	if (addr == 0)
+		buffer_append_string(&string, "(null)");
+	else
+		error = read_string(m, addr,
+				    bounded ? (size_t)piece->precision : STRING_MAX,
+				    &string);
+	if (error)
+		return error;
+	if (!bounded && string.len == STRING_MAX)
+		buffer_append_string(&string, "...");
+	out->failed |= string.failed;
+	format_string(piece, buffer_string(&string), string.len, out);
+	return NULL;
+}
+
+/* gdb pushes the last argument first, and at last the channel and the function,
+ * which mean nothing here. */
+static struct error *print(struct machine *m, const struct agent_insn *insn)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+	const char *format = insn->format;
+
+	m->depth -= 2;
+	for (;;) {
+		struct format_piece piece;
+		struct error *error = format_next(&format, &piece);
+
+		if (!error && piece.kind == FORMAT_END)
+			break;
+		if (!error && piece.kind == FORMAT_TEXT)
+			buffer_append(&text, piece.text, piece.len);
+		else if (!error && piece.kind == FORMAT_STRING)
+			error = print_string(m, &piece, pop(m), &text);
+		else if (!error)
+			format_value(&piece, pop(m), &text);
+		if (error)
+			return error;
+	}
+	if (text.failed)
+		return error_create(0, "out of memory");
+	m->context->print(m->context->data, buffer_string(&text), text.len);
+	return NULL;
+}
+
 /* Everything that does not change the flow of control. */
 static struct error *execute(struct machine *m, const struct agent_insn *insn)
 {
@@ -116,6 +198,8 @@ static struct error *execute(struct machine *m, const struct agent_insn *insn)
 	case AGENT_CLASS_EXTEND:
 		push(m, agent_extend(insn->code, pop(m), insn->operand));
 		return NULL;
+	case AGENT_CLASS_PRINT:
+		return print(m, insn);
 	}
 	switch (insn->code) {
 	case AGENT_LOG_NOT:
@@ -142,7 +226,7 @@ struct error *agent_expr_evaluate(const struct agent_expr *expr,
 
 		switch (insn->code) {
 		case AGENT_END:
-			*result = pop(&m);
+			*result = m.depth > 0 ? pop(&m) : 0;
 			return NULL;
 		case AGENT_GOTO:
 			pc = insn->target;

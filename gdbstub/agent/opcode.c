@@ -73,7 +73,9 @@ static const struct agent_opcode opcodes[] = {
 	/* Needs operand + 1 cells: the check counts that by itself. */
 	[AGENT_PICK] = {"pick", 1, 0, 1, AGENT_CLASS_SHUFFLE, 0, NULL},
 	[AGENT_ROT] = {"rot", 0, 3, 3, AGENT_CLASS_SHUFFLE, 0, NULL},
-	[AGENT_PRINTF] = REFUSED("printf", "prints, which a condition cannot"),
+	/* Takes operand + 2 cells; its format follows the operand. */
+	[AGENT_PRINTF] = {"printf", 1, 2, 0, AGENT_CLASS_PRINT, 0,
+			  "prints, which a condition cannot"},
 };
 
 const struct agent_opcode *agent_opcode(uint8_t code)

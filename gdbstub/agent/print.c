@@ -15,7 +15,9 @@ static void print_insn(const struct agent_insn *insn, const struct arch_ops *arc
 	if (opcode->operand == 0)
 		return;
 	buffer_append_char(out, ' ');
-	if (insn->code == AGENT_REG)
+	if (insn->format)
+		agent_print_format(insn->format, out);
+	else if (insn->code == AGENT_REG)
 		agent_print_register(arch, (unsigned int)insn->operand, out);
 	else if (opcode->operand >= 4)
 		buffer_printf(out, "0x%" PRIx64, insn->operand);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Z z: breakpoints and watchpoints, with conditions. */
+/* Z z: breakpoints and watchpoints, with conditions and commands. */
 #include <errno.h>
 
 #include "agent/expr.h"
@@ -8,51 +8,53 @@
 #include "server.h"
 #include "stops/breakpoints.h"
 
-enum { CONDITIONS_MAX = 1024 };
+enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
 
-struct conditions {
-	struct agent_expr **expr;
-	size_t count;
+/* What a Z packet wants to have done at a hit. */
+struct wishes {
+	struct agent_list conditions;
+	struct commands commands;
 };
 
-static void cleanup_conditions(struct conditions *conditions)
+static void cleanup_wishes(struct wishes *wishes)
 {
-	for (size_t i = 0; i < conditions->count; i++)
-		agent_expr_unref(conditions->expr[i]);
-	free(conditions->expr);
+	agent_list_clear(&wishes->conditions);
+	agent_list_clear(&wishes->commands.list);
 }
 
-static struct error *add_condition(struct conditions *conditions,
-				   const struct zpacket_condition *condition)
+static struct error *add_expr(struct agent_list *list,
+			      const struct zpacket_expr *packed)
 {
-	struct agent_expr **bigger;
+	struct agent_expr *expr;
+	struct error *error;
 
-	if (conditions->count == CONDITIONS_MAX)
-		return error_create(0, "more than %d conditions", CONDITIONS_MAX);
-	bigger = realloc(conditions->expr,
-			 (conditions->count + 1) * sizeof(conditions->expr[0]));
-	if (!bigger)
-		return error_create(ENOMEM, "condition");
-	conditions->expr = bigger;
-	return agent_expr_create(condition->bytecode, condition->len,
-				 &bigger[conditions->count]);
+	if (list->count == EXPRESSIONS_MAX)
+		return error_create(0, "there are more than %d", EXPRESSIONS_MAX);
+	if (packed->is_command)
+		error = agent_expr_create_command(packed->bytecode, packed->len, &expr);
+	else
+		error = agent_expr_create(packed->bytecode, packed->len, &expr);
+	if (!error && agent_list_append(list, expr) < 0)
+		error = error_create(ENOMEM, "bytecode");
+	return error;
 }
 
-static struct error *read_conditions(struct cursor options,
-				     struct conditions *conditions)
+static struct error *read_wishes(struct zpacket_options *options, struct wishes *wishes)
 {
 	for (;;) {
-		struct zpacket_condition condition;
-		struct error *error = zpacket_next_condition(&options, &condition);
+		struct zpacket_expr packed;
+		struct error *error = zpacket_next_expr(options, &packed);
+		struct agent_list *list = packed.is_command ? &wishes->commands.list
+							    : &wishes->conditions;
 
-		if (error || !condition.bytecode)
+		if (error || !packed.bytecode)
 			return error;
-		error = add_condition(conditions, &condition);
-		free(condition.bytecode);
+		error = add_expr(list, &packed);
+		free(packed.bytecode);
 		if (error)
-			return error_prefix(error, "condition %zu",
-					    conditions->count + 1);
-		conditions->count++;
+			return error_prefix(error, "%s %zu",
+					    packed.is_command ? "command" : "condition",
+					    list->count + 1);
 	}
 }
 
@@ -75,19 +77,22 @@ static struct error *begin(struct server *server, struct cursor *args,
 
 struct error *packet_Z(struct server *server, struct cursor *args, struct buffer *reply)
 {
-	struct conditions conditions _cleanup_(cleanup_conditions) = {0};
+	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
 	struct breakpoints *breakpoints;
 	struct zpacket packet;
 	struct error *error = begin(server, args, &packet, &breakpoints);
 
 	if (error || !breakpoints)
 		return error;
-	error = read_conditions(packet.options, &conditions);
+	error = read_wishes(&packet.options, &wishes);
 	if (error)
 		return error;
+	/* Without commands there is nothing to go on with. */
+	wishes.commands.persistent =
+		packet.options.persistent && wishes.commands.list.count > 0;
 	error = breakpoints_insert(breakpoints, (enum breakpoint_type)packet.type,
-				   packet.addr, packet.kind, conditions.expr,
-				   conditions.count);
+				   packet.addr, packet.kind, &wishes.conditions,
+				   &wishes.commands);
 	/* The empty reply makes gdb try another type (Z4 for Z3). */
 	if (error && error_errno(error) == EOPNOTSUPP) {
 		error_destroy(error);

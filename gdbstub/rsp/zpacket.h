@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The text of Z and z packets, taken apart: TYPE,ADDR,KIND[;X LEN,BYTECODE...]
- * [;cmds:...]. Pure.
+ * [;cmds:PERSIST,X LEN,BYTECODE...]. Pure.
  *
  * Source of the facts: "Debugging with GDB", Remote Protocol, Packets, Z0.
  */
@@ -14,28 +14,30 @@
 #include "base/error.h"
 #include "rsp/parse.h"
 
-enum { ZPACKET_CONDITION_MAX = 0x10000 }; /* bytes of bytecode */
+enum { ZPACKET_BYTECODE_MAX = 0x10000 }; /* bytes of bytecode */
 
 struct zpacket {
 	uint64_t type; /* any number: which ones are known is not for the parser */
 	uint64_t addr;
-	unsigned int kind;     /* bytes to watch, or the size of the instruction */
-	struct cursor options; /* what follows: conditions, then commands */
+	unsigned int kind; /* bytes to watch, or the size of the instruction */
+	struct zpacket_options {
+		struct cursor text;
+		bool commands;	 /* what comes next are commands */
+		bool persistent; /* commands go on when the client has gone */
+	} options;		 /* what follows: conditions, then commands */
 };
 
 /** Takes the packet's head apart. The error says what is wrong. */
 struct error *zpacket_parse(struct cursor args, struct zpacket *ret);
 
-struct zpacket_condition {
+struct zpacket_expr {
+	bool is_command;
 	uint8_t *bytecode; /* the caller frees it; NULL: there are no more */
 	size_t len;
 };
 
-/**
- * The next condition in the options, which it moves behind. Commands, which are
- * not supported, and anything else are an error.
- */
-struct error *zpacket_next_condition(struct cursor *options,
-				     struct zpacket_condition *ret);
+/** The next condition or command in the options, which it moves behind. */
+struct error *zpacket_next_expr(struct zpacket_options *options,
+				struct zpacket_expr *ret);
 
 #endif

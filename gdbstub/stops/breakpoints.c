@@ -34,42 +34,15 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 
 /* ---- locations ---- */
 
-static void conditions_clear(struct location *location)
+static int location_set(struct location *location, const struct agent_list *conditions,
+			const struct commands *commands)
 {
-	for (size_t i = 0; i < location->nconditions; i++)
-		agent_expr_unref(location->conditions[i]);
-	free(location->conditions);
-	location->conditions = NULL;
-	location->nconditions = 0;
-}
+	int err = agent_list_set(&location->conditions, conditions);
 
-static int conditions_set(struct location *location,
-			  struct agent_expr *const *conditions, size_t count)
-{
-	struct agent_expr **copy = NULL;
-
-	if (count > 0) {
-		copy = calloc(count, sizeof(struct agent_expr *));
-		if (!copy)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++)
-		copy[i] = agent_expr_ref(conditions[i]);
-	conditions_clear(location);
-	location->conditions = copy;
-	location->nconditions = count;
-	return 0;
-}
-
-static bool conditions_equal(const struct location *location,
-			     struct agent_expr *const *conditions, size_t count)
-{
-	if (location->nconditions != count)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!agent_expr_equal(location->conditions[i], conditions[i]))
-			return false;
-	return true;
+	if (err == 0)
+		err = agent_list_set(&location->commands.list, &commands->list);
+	location->commands.persistent = commands->persistent;
+	return err;
 }
 
 static void location_take_out(struct location *location, bool gone)
@@ -86,7 +59,8 @@ static void location_take_out(struct location *location, bool gone)
 static void location_destroy(struct breakpoints *breakpoints, struct location *location)
 {
 	TAILQ_REMOVE(&breakpoints->locations, location, link);
-	conditions_clear(location);
+	agent_list_clear(&location->conditions);
+	agent_list_clear(&location->commands.list);
 	free(location);
 }
 
@@ -135,10 +109,16 @@ static bool is_own_trap(const struct location *location)
 	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
 }
 
+/* Does the program go on by itself after hits? */
+static bool passes_hits(const struct location *location)
+{
+	return location->conditions.count > 0 || location->commands.list.count > 0;
+}
+
 /*
  * Which engines may serve a location, in order of preference. A software
- * breakpoint without a condition stops at every hit anyway and leaves the few
- * hardware slots to those that gain from them. One at a breakpoint instruction of
+ * breakpoint that stops at every hit leaves the few hardware slots to those that
+ * gain from them. One at a breakpoint instruction of
  * the program's own explains that one, so a false hit must not run into it.
  */
 static unsigned int engine_choices(const struct location *location, int *choices)
@@ -146,7 +126,7 @@ static unsigned int engine_choices(const struct location *location, int *choices
 	unsigned int n = 0;
 
 	if (location->type != BREAKPOINT_SOFTWARE ||
-	    (location->nconditions > 0 && !is_own_trap(location))) {
+	    (passes_hits(location) && !is_own_trap(location))) {
 		choices[n++] = ENGINE_PERF_EVENT;
 		choices[n++] = ENGINE_DEBUGREG;
 	}
@@ -335,33 +315,37 @@ static struct error *check_readable(struct inferior *inferior, uint64_t addr)
 }
 
 /* NULL: out of memory. */
-static struct location *
-location_add(struct breakpoints *breakpoints, enum breakpoint_type type, uint64_t addr,
-	     unsigned int len, struct agent_expr *const *conditions, size_t nconditions)
+static struct location *location_add(struct breakpoints *breakpoints,
+				     enum breakpoint_type type, uint64_t addr,
+				     unsigned int len,
+				     const struct agent_list *conditions,
+				     const struct commands *commands)
 {
 	struct location *location = calloc(1, sizeof(*location));
 
-	if (!location || conditions_set(location, conditions, nconditions) < 0) {
-		free(location);
+	if (!location)
 		return NULL;
-	}
 	location->inferior = breakpoints->inferior;
 	location->type = type;
 	location->addr = addr;
 	location->len = len;
 	location->wanted = true;
 	TAILQ_INSERT_TAIL(&breakpoints->locations, location, link);
+	if (location_set(location, conditions, commands) < 0) {
+		location_destroy(breakpoints, location);
+		return NULL;
+	}
 	return location;
 }
 
 static struct error *location_create(struct breakpoints *breakpoints,
 				     enum breakpoint_type type, uint64_t addr,
 				     unsigned int len,
-				     struct agent_expr *const *conditions,
-				     size_t nconditions)
+				     const struct agent_list *conditions,
+				     const struct commands *commands)
 {
 	struct location *location =
-		location_add(breakpoints, type, addr, len, conditions, nconditions);
+		location_add(breakpoints, type, addr, len, conditions, commands);
 	struct error *error = NULL;
 
 	if (!location)
@@ -388,44 +372,52 @@ static bool is_intact(const struct location *location)
 		 engine->ops->intact(location->engine, location)));
 }
 
-/* New conditions for a location that is in place. */
+/* New conditions and commands for a location that is in place. Only the conditions
+ * are the engine's business. */
 static struct error *location_update(struct breakpoints *breakpoints,
 				     struct location *location,
-				     struct agent_expr *const *conditions,
-				     size_t nconditions)
+				     const struct agent_list *conditions,
+				     const struct commands *commands)
 {
-	struct error *error;
+	struct error *error = NULL;
+	bool stays = agent_list_equal(&location->conditions, conditions) &&
+		     is_intact(location);
 
-	if (conditions_equal(location, conditions, nconditions) &&
-	    is_intact(location)) {
-		location->wanted = true;
-		return NULL;
+	if (!stays) {
+		location_take_out(location, false);
+		location->counts = (struct location_counts){0};
 	}
-	location_take_out(location, false);
-	location->counts = (struct location_counts){0};
 	location->wanted = true;
-	if (conditions_set(location, conditions, nconditions) < 0)
+	if (location_set(location, conditions, commands) < 0)
 		error = error_create(ENOMEM, "breakpoint");
-	else
+	else if (!stays)
 		error = location_install(breakpoints, location);
-	if (error)
+	if (error) {
+		location_take_out(location, false);
 		location_destroy(breakpoints, location);
+	}
 	return error;
 }
 
 struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
-				 unsigned int len, struct agent_expr *const *conditions,
-				 size_t nconditions)
+				 unsigned int len, const struct agent_list *conditions,
+				 const struct commands *commands)
 {
+	static const struct agent_list no_conditions;
+	static const struct commands no_commands;
 	struct location *location = location_find(breakpoints, type, addr, len);
 	struct error *error;
 
+	if (!conditions)
+		conditions = &no_conditions;
+	if (!commands)
+		commands = &no_commands;
 	if (location)
-		error = location_update(breakpoints, location, conditions, nconditions);
+		error = location_update(breakpoints, location, conditions, commands);
 	else
 		error = location_create(breakpoints, type, addr, len, conditions,
-					nconditions);
+					commands);
 	update_shadow(breakpoints);
 	return error;
 }
@@ -457,7 +449,18 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
-		location->wanted = false;
+		location->wanted &= location->commands.persistent;
+}
+
+bool breakpoints_persist(const struct breakpoints *breakpoints)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->wanted && location->commands.persistent)
+			return true;
+	}
+	return false;
 }
 
 static struct error *location_switch(struct location *location,
@@ -535,7 +538,7 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 	TAILQ_FOREACH (location, &parent->locations, link) {
 		if (location->wanted &&
 		    !location_add(child, location->type, location->addr, location->len,
-				  location->conditions, location->nconditions))
+				  &location->conditions, &location->commands))
 			log_warning("out of memory: process %d does not stop at 0x%jx",
 				    child->inferior->pid, (uintmax_t)location->addr);
 	}

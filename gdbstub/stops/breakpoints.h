@@ -29,21 +29,24 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 void breakpoints_destroy(struct breakpoints *breakpoints, bool gone);
 
 /**
- * Z: inserts, or replaces the conditions of an equal location (idempotent).
- * Takes references on the conditions. Errors say which slots are taken by what.
+ * Z: inserts, or replaces conditions and commands of an equal location
+ * (idempotent). Takes references on them; NULL: none. Errors say which slots are
+ * taken by what.
  */
 struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
-				 unsigned int len, struct agent_expr *const *conditions,
-				 size_t nconditions);
+				 unsigned int len, const struct agent_list *conditions,
+				 const struct commands *commands);
 /** z: no longer wanted; no error if it never was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len);
 /** Does the client want to know of hits there? */
 bool breakpoints_wants(const struct breakpoints *breakpoints, enum breakpoint_type type,
 		       uint64_t addr);
-/** Nothing is wanted any longer (the client has gone). */
+/** Nothing is wanted any longer (the client has gone) but what is persistent. */
 void breakpoints_remove_all(struct breakpoints *breakpoints);
+/** Are there commands to go on with when the client has gone? */
+bool breakpoints_persist(const struct breakpoints *breakpoints);
 
 /**
  * Makes what is in place equal to what is wanted. @stepping: only single steps

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "agent/expr.h"
+#include "agent/list.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "inferior/inferior.h"
@@ -36,15 +36,21 @@ enum location_state {
 
 struct engine;
 
+/** What is done at a true hit, so that the client need not hear of it. */
+struct commands {
+	struct agent_list list;
+	bool persistent; /* they go on when the client has gone */
+};
+
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
 	struct inferior *inferior;
 	enum breakpoint_type type;
 	uint64_t addr;
-	unsigned int len;		/* the packet's kind: bytes to watch */
-	struct agent_expr **conditions; /* owned references; none: always */
-	size_t nconditions;
+	unsigned int len;	      /* the packet's kind: bytes to watch */
+	struct agent_list conditions; /* one has to hold; none: always */
+	struct commands commands;     /* if there are any, they run instead of a stop */
 
 	bool wanted; /* the client wants it now */
 	enum location_state state;
@@ -55,7 +61,7 @@ struct location {
 	/* Counted by the stub; the engine adds its own in counts(). */
 	struct location_counts {
 		uint64_t hits;	 /* the event fired */
-		uint64_t trues;	 /* ... and the client was told */
+		uint64_t trues;	 /* ... and the client was told, or commands run */
 		uint64_t maybes; /* ... and the kernel left it to the stub */
 	} counts;
 };

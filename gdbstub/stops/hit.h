@@ -10,8 +10,16 @@ void hits_collect(struct engines *engines, const struct event *event,
 		  struct hits *hits);
 /**
  * The first location with a true condition, or NULL: evaluates what no kernel
- * program has decided (an evaluation that fails counts as true), and counts.
+ * program has decided (an evaluation that fails counts as true), and counts. A
+ * true hit of a location with commands runs them instead, as gdbserver does; what
+ * they print goes to the descriptor @output.
  */
-struct location *hits_evaluate(const struct hits *hits, struct thread *thread);
+struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
+			       int output);
+/**
+ * Runs the commands at the place that a step has led to. For the client that is
+ * a hit: it takes the thread on from there without one.
+ */
+void hits_stepped_to(struct thread *thread, int output);
 
 #endif

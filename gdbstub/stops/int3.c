@@ -202,7 +202,7 @@ static void int3_describe(struct engine *engine, const struct location *location
 			  struct buffer *out)
 {
 	(void)engine;
-	buffer_append_string(out, location->nconditions ? "stub" : "-");
+	buffer_append_string(out, location->conditions.count ? "stub" : "-");
 }
 
 /* What happens to the bytes of a buffer that lie under traps. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How inferiors come and go. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "stops/control.h"
@@ -12,7 +13,7 @@ void run_init(struct run *run)
 	const struct engine *kernel;
 	sigset_t set;
 
-	*run = (struct run){0};
+	*run = (struct run){.output = STDOUT_FILENO};
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);

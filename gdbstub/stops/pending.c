@@ -2,6 +2,7 @@
 #include "stops/pending.h"
 
 #include "base/log.h"
+#include "stops/hit.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
 {
@@ -180,6 +181,8 @@ static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
 {
 	struct inferior *child;
 
+	if (thread->pending_stop->step_ended)
+		hits_stepped_to(thread, run->output);
 	*stop = thread->pending_stop->stop;
 	pending_clear(thread);
 	child = inferior_find(&run->inferiors, stop->child);

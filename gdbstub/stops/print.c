@@ -33,7 +33,7 @@ static const struct {
 	[COLUMN_FALSE] = {"False", SCOLS_FL_RIGHT},
 	[COLUMN_TRUE] = {"True", SCOLS_FL_RIGHT},
 	[COLUMN_MAYBE] = {"Maybe", SCOLS_FL_RIGHT},
-	[COLUMN_CONDITION] = {"Condition", 0},
+	[COLUMN_CONDITION] = {"Condition; commands", 0},
 };
 
 static void unref_table(struct libscols_table **table)
@@ -54,13 +54,20 @@ static void append_count(struct buffer *out, uint64_t count)
 	}
 }
 
-static void append_conditions(struct buffer *out, const struct location *location)
+static void append_expressions(struct buffer *out, const struct location *location)
 {
-	for (size_t i = 0; i < location->nconditions; i++) {
-		if (i > 0)
-			buffer_append_string(out, " || ");
-		agent_expr_print(location->conditions[i], location->inferior->arch,
-				 out);
+	const struct agent_list *conditions = &location->conditions;
+	const struct agent_list *commands = &location->commands.list;
+	const struct arch_ops *arch = location->inferior->arch;
+
+	for (size_t i = 0; i < conditions->count; i++) {
+		buffer_append_string(out, i > 0 ? " || " : "");
+		agent_expr_print(conditions->exprs[i], arch, out);
+	}
+	for (size_t i = 0; i < commands->count; i++) {
+		if (i > 0 || conditions->count > 0)
+			buffer_append_string(out, "; ");
+		agent_expr_print(commands->exprs[i], arch, out);
 	}
 }
 
@@ -111,7 +118,7 @@ static void append_cell(struct buffer *out, int column, const struct location *l
 		append_count(out, counts->maybes);
 		break;
 	case COLUMN_CONDITION:
-		append_conditions(out, location);
+		append_expressions(out, location);
 		break;
 	default:
 		break;

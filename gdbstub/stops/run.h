@@ -59,6 +59,7 @@ struct run {
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
 		       * thread is resumed */
 	struct stop last; /* what `?` answers */
+	int output;	  /* a descriptor: where commands of breakpoints print */
 
 	/* Kept by run.c. */
 	bool interrupt_requested;

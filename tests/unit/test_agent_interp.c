@@ -32,7 +32,8 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 
 static struct error *evaluate(const uint8_t *bytes, size_t len, uint64_t *result)
 {
-	static const struct agent_context context = {read_memory, read_register, NULL};
+	static const struct agent_context context = {.read_memory = read_memory,
+						     .read_register = read_register};
 	struct agent_expr *expr = NULL;
 	struct error *error = agent_expr_create(bytes, len, &expr);
 

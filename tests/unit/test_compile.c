@@ -384,7 +384,8 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	return 0;
 }
 
-static const struct agent_context context = {read_memory, read_register, NULL};
+static const struct agent_context context = {.read_memory = read_memory,
+					     .read_register = read_register};
 
 static enum bpf_verdict interpret(const struct agent_expr *expr, uint64_t *value)
 {

@@ -264,9 +264,7 @@ static struct error *try_insert(struct location *location, enum breakpoint_type 
 		.engine = &fixture.engine,
 	};
 	if (expr) {
-		location->conditions = calloc(1, sizeof(struct agent_expr *));
-		location->conditions[0] = expr;
-		location->nconditions = 1;
+		cr_assert_eq(agent_list_append(&location->conditions, expr), 0);
 	}
 	return fixture.engine.ops->insert(&fixture.engine, location);
 }
@@ -282,9 +280,7 @@ static void insert(struct location *location, enum breakpoint_type type,
 static void take_out(struct location *location, bool gone)
 {
 	fixture.engine.ops->remove(&fixture.engine, location, gone);
-	for (size_t i = 0; i < location->nconditions; i++)
-		agent_expr_unref(location->conditions[i]);
-	free(location->conditions);
+	agent_list_clear(&location->conditions);
 }
 
 static void expect_counts(const struct location *location, uint64_t hits,

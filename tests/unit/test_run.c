@@ -199,8 +199,9 @@ static struct agent_expr *argument_equals(uint16_t value)
 static void insert(struct inferior *inferior, enum breakpoint_type type, uint64_t addr,
 		   struct agent_expr *condition)
 {
+	struct agent_list conditions = {&condition, condition ? 1 : 0};
 	struct error *error = breakpoints_insert(inferior->breakpoints, type, addr, 1,
-						 &condition, condition ? 1 : 0);
+						 &conditions, NULL);
 
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	agent_expr_unref(condition);
@@ -848,7 +849,7 @@ static void check_watch(void)
 	uint64_t addr = (uint64_t)(uintptr_t)&watched;
 
 	cr_assert_null(breakpoints_insert(inferior->breakpoints, WATCHPOINT_WRITE, addr,
-					  8, NULL, 0));
+					  8, NULL, NULL));
 	for (long i = 0; i < 5; i++) {
 		struct stop stop = resume();
 		long value = -1;
@@ -885,7 +886,7 @@ Test(run, too_many_hardware_breakpoints)
 
 	for (i = 0; !error && i < 10; i++)
 		error = breakpoints_insert(inferior->breakpoints, BREAKPOINT_HARDWARE,
-					   PLACE + (uint64_t)i, 1, NULL, 0);
+					   PLACE + (uint64_t)i, 1, NULL, NULL);
 	cr_assert_not_null(error);
 	cr_assert_geq(i, 3);
 	cr_assert_not_null(strstr(error_text(error), "hbreak *0x"), "%s",
@@ -914,11 +915,186 @@ Test(run, software_gives_way_to_hardware)
 Test(run, unmapped_address_is_refused)
 {
 	struct inferior *inferior = child_start(run_loop);
-	struct error *error = breakpoints_insert(inferior->breakpoints,
-						 BREAKPOINT_SOFTWARE, 16, 1, NULL, 0);
+	struct error *error = breakpoints_insert(
+		inferior->breakpoints, BREAKPOINT_SOFTWARE, 16, 1, NULL, NULL);
 
 	cr_assert_not_null(error);
 	cr_assert_not_null(strstr(error_text(error), "0x10"));
 	error_destroy(error);
 	expect_exit(42);
+}
+
+/* ---- commands ---- */
+
+/* printf "%d,", the first argument of place() */
+static void insert_command(struct inferior *inferior, enum breakpoint_type type,
+			   struct agent_expr *condition, bool persistent)
+{
+	uint8_t reg = reg_by_name(arch_native(), "rdi") ? 5 : 0; /* else x0 */
+	const uint8_t code[] = {0x26, 0, reg, 0x22, 0,	 0x22, 0, 0x34,
+				1,    0, 4,   '%',  'd', ',',  0, 0x27};
+	struct agent_expr *expr = NULL;
+	struct agent_list conditions = {&condition, condition ? 1 : 0};
+	struct commands commands = {{&expr, 1}, persistent};
+	struct error *error = agent_expr_create_command(code, sizeof(code), &expr);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	error = breakpoints_insert(inferior->breakpoints, type, PLACE, 1, &conditions,
+				   &commands);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	agent_expr_unref(condition);
+	agent_expr_unref(expr);
+}
+
+/* What commands print goes to a file of the test's own. */
+static void catch_output(void)
+{
+	run.output = memfd_create("output", MFD_CLOEXEC);
+	cr_assert_geq(run.output, 0);
+}
+
+/* The numbers that were printed: each value's count, of values below LOOPS. */
+static unsigned int count_output(unsigned int counts[LOOPS])
+{
+	FILE *file = fdopen(dup(run.output), "r");
+	unsigned int total = 0, value;
+
+	cr_assert_not_null(file);
+	memset(counts, 0, LOOPS * sizeof(counts[0]));
+	rewind(file);
+	for (; fscanf(file, "%u,", &value) == 1; total++) {
+		cr_assert_lt(value, LOOPS);
+		counts[value]++;
+	}
+	fclose(file);
+	return total;
+}
+
+static void expect_output(unsigned int times)
+{
+	unsigned int counts[LOOPS];
+
+	cr_expect_eq(count_output(counts), times * LOOPS);
+	for (unsigned int i = 0; i < LOOPS; i++)
+		cr_expect_eq(counts[i], times, "%u: %u times", i, counts[i]);
+}
+
+static void check_commands(int engine, enum breakpoint_type type)
+{
+	struct error *unusable = run.engines.engine[engine].unusable;
+	struct inferior *inferior;
+
+	if (unusable)
+		cr_skip_test("%s", error_text(unusable));
+	use_only(engine);
+	catch_output();
+	inferior = child_start(run_loop);
+	insert_command(inferior, type, NULL, false);
+	expect_exit(42);
+	expect_output(1);
+}
+
+Test(run, commands_at_every_hit_of_a_trap)
+{
+	check_commands(ENGINE_INT3, BREAKPOINT_SOFTWARE);
+}
+
+Test(run, commands_at_every_hit_of_a_debug_register)
+{
+	check_commands(ENGINE_DEBUGREG, BREAKPOINT_HARDWARE);
+}
+
+Test(run, commands_at_every_hit_of_an_event)
+{
+	check_commands(ENGINE_PERF_EVENT, BREAKPOINT_HARDWARE);
+}
+
+Test(run, commands_in_threads)
+{
+	catch_output();
+	insert_command(child_start(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
+	expect_exit(7);
+	expect_output(THREADS);
+}
+
+Test(run, commands_in_threads_over_traps)
+{
+	use_only(ENGINE_INT3);
+	catch_output();
+	insert_command(child_start(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
+	expect_exit(7);
+	expect_output(THREADS);
+}
+
+Test(run, commands_only_where_the_condition_holds)
+{
+	unsigned int counts[LOOPS];
+	struct inferior *inferior;
+
+	catch_output();
+	inferior = child_start(run_loop);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, argument_equals(300), false);
+	expect_exit(42);
+	cr_expect_eq(count_output(counts), 1);
+	cr_expect_eq(counts[300], 1);
+}
+
+/* The same place again without commands: it stops as any other. */
+Test(run, commands_are_replaced)
+{
+	unsigned int counts[LOOPS];
+	struct inferior *inferior;
+	struct stop stop;
+
+	catch_output();
+	inferior = child_start(run_loop);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	stop = resume();
+	cr_expect_eq(stop.kind, STOP_SWBREAK);
+	cr_expect_eq(count_output(counts), 0);
+	step_off(inferior, stop.tid, BREAKPOINT_SOFTWARE, NULL);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
+	expect_exit(42);
+	cr_expect_eq(count_output(counts), LOOPS - 1);
+}
+
+/* Commands are no reason to pass over what somebody else wants to stop for. */
+Test(run, another_breakpoint_at_the_place_stops)
+{
+	struct inferior *inferior;
+	struct stop stop;
+
+	catch_output();
+	inferior = child_start(run_loop);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
+	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(500));
+	stop = resume();
+	cr_expect_eq(stop.kind, STOP_HWBREAK);
+	cr_expect_eq(atomic_load(&shared->passed), 500);
+	breakpoints_remove_all(inferior->breakpoints);
+	expect_exit(42);
+}
+
+/* The client takes a thread that has stepped to a breakpoint on without a hit. */
+Test(run, a_step_to_the_place_runs_its_commands)
+{
+	unsigned int counts[LOOPS];
+	struct inferior *inferior;
+	struct stop stop = {0};
+
+	catch_output();
+	inferior = child_start(run_loop);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
+	do {
+		stop = step(inferior->pid);
+		cr_assert_eq(stop.kind, STOP_SIGNAL);
+		cr_assert_eq(stop.signal, SIGTRAP);
+	} while (pc_of(stop.tid) != PLACE);
+	cr_expect_eq(count_output(counts), 1);
+	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+	step(inferior->pid);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
+	expect_exit(42);
+	expect_output(1);
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/evaluate.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "stops/breakpoints.h"
+
+/* Inputs of an evaluation: the stopped thread, its registers as needed. */
+struct inputs {
+	struct thread *thread;
+	struct regs regs;
+	int output;
+};
+
+static int read_memory(void *data, uint64_t addr, void *value, size_t len)
+{
+	struct inputs *inputs = data;
+	ssize_t n = breakpoints_read_memory(inputs->thread->inferior, addr, value, len);
+
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == len ? 0 : -EFAULT;
+}
+
+static int read_register(void *data, unsigned int number, uint64_t *value)
+{
+	struct inputs *inputs = data;
+	const struct reg_def *reg = reg_by_number(inputs->regs.arch, number);
+	int err = 0;
+
+	if (!reg)
+		return -ENOENT;
+	if (inputs->regs.size[reg->regset] == 0)
+		err = regs_fetch(inputs->thread, &inputs->regs, reg->regset);
+	return err < 0 ? err : reg_read_u64(&inputs->regs, number, value);
+}
+
+/* Past stdio: in order with what the program itself writes to a terminal. */
+static void print(void *data, const char *text, size_t len)
+{
+	const struct inputs *inputs = data;
+
+	while (len > 0) {
+		ssize_t n = write(inputs->output, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			log_debug(LOG_STOPS, "output of a command is lost: %s",
+				  strerror(errno));
+			return;
+		}
+		text += n;
+		len -= (size_t)n;
+	}
+}
+
+/* To be used until the thread runs. */
+static void inputs_init(struct inputs *inputs, struct thread *thread, int output)
+{
+	inputs->thread = thread;
+	inputs->output = output;
+	regs_init(&inputs->regs, thread->inferior->arch);
+}
+
+static struct error *evaluate(const struct agent_expr *expr, struct inputs *inputs,
+			      uint64_t *value)
+{
+	const struct agent_context context = {
+		.read_memory = read_memory,
+		.read_register = read_register,
+		.print = print,
+		.data = inputs,
+	};
+
+	return agent_expr_evaluate(expr, &context, value);
+}
+
+bool evaluate_conditions(const struct location *location, struct thread *thread)
+{
+	const struct agent_list *conditions = &location->conditions;
+	struct inputs inputs;
+
+	inputs_init(&inputs, thread, -1);
+	for (size_t i = 0; i < conditions->count; i++) {
+		uint64_t value = 0;
+		_cleanup_error_ struct error *error =
+			evaluate(conditions->exprs[i], &inputs, &value);
+
+		if (error)
+			log_debug(LOG_STOPS, "%s *0x%jx: %s",
+				  breakpoint_type_name(location->type),
+				  (uintmax_t)location->addr, error_text(error));
+		if (error || value != 0)
+			return true;
+	}
+	return conditions->count == 0;
+}
+
+void evaluate_commands(const struct location *location, struct thread *thread,
+		       int output)
+{
+	const struct agent_list *commands = &location->commands.list;
+	struct inputs inputs;
+
+	inputs_init(&inputs, thread, output);
+	for (size_t i = 0; i < commands->count; i++) {
+		uint64_t value;
+		_cleanup_error_ struct error *error =
+			evaluate(commands->exprs[i], &inputs, &value);
+
+		if (!error)
+			continue;
+		log_warning("command %zu of %s *0x%jx failed: %s", i + 1,
+			    breakpoint_type_name(location->type),
+			    (uintmax_t)location->addr, error_text(error));
+		return;
+	}
+}
