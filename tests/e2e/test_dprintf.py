@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Commands that run in the server at a breakpoint: dprintf in agent style."""
+import re
+
+import rsp
+
+AGENT = ("set dprintf-style agent",)
+
+
+def lines(output, regex):
+    return re.findall(f"^{regex}$", output, re.M)
+
+
+def test_every_hit_prints_and_none_stops(t):
+    server = t.server("COMM", t.prog("loop"), "200")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f'dprintf {where},"i=%ld of %ld\\n", i, iterations', "continue",
+                prog=t.prog("loop"), first=AGENT)
+    t.match(r"exited normally", gdb.output())
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(lines(server.output(), r"i=(\d+) of 200"), [str(i) for i in range(200)],
+            "lines in the server's output")
+    t.no_match(r"i=\d+ of", gdb.output(), "gdb's output")
+
+
+def test_values_are_those_of_gdb(t):
+    """The same dprintf twice: in gdb's own style, and by the server."""
+    where = t.line("conditions.c", "BODY")
+    command = (f'dprintf {where},"got %d %hd %5u %#lx %lld %-6x| %c %03o %p %%\\n", '
+               "g_s8, g_s16, g_u32, g_u64, g_s64, g_u16, n + 48, g_u8, &g_u8")
+    outputs = []
+    for style in "gdb", "agent":
+        server = t.server("COMM", t.prog("conditions"))
+        gdb = t.gdb(server, command, "continue", prog=t.prog("conditions"),
+                    first=(f"set dprintf-style {style}",))
+        t.equal(server.wait(), 0, "exit status of the server")
+        outputs.append(lines((gdb if style == "gdb" else server).output(), r"got .*"))
+    t.check(len(outputs[0]) > 50, "there is something to compare")
+    t.equal(outputs[1], outputs[0], "lines by the server")
+
+
+def test_strings(t):
+    server = t.server("COMM", t.prog("loop"), "3")
+    where = t.line("loop.c", "BODY")
+    t.gdb(server, f'dprintf {where},"<%s> <%4s> <%-3s> <%.1s> <%s>\\n", '
+          "argv[0], argv[1], argv[1], argv[0], argv[2]", "continue",
+          prog=t.prog("loop"), first=AGENT)
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(lines(server.output(), "<.*>"),
+            [f"<{t.prog('loop')}> <   3> <3  > </> <(null)>"] * 3, "lines")
+
+
+def test_condition_and_command(t):
+    server = t.server("COMM", t.prog("loop"), "1000")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f'dprintf {where},"i=%ld\\n", i', "condition 1 i % 100 == 7",
+                "tbreak main", "continue", "continue", "monitor breakpoints",
+                prog=t.prog("loop"), first=AGENT)
+    t.match(r"exited normally", gdb.output())
+    t.equal(lines(server.output(), r"i=(\d+)"), [str(i) for i in range(7, 1000, 100)],
+            "lines in the server's output")
+
+
+def test_several_dprintfs_at_one_place(t):
+    server = t.server("COMM", t.prog("loop"), "5")
+    where = t.line("loop.c", "BODY")
+    t.gdb(server, f'dprintf {where},"a=%ld\\n", i', f'dprintf {where},"b=%ld\\n", count',
+          "continue", prog=t.prog("loop"), first=AGENT)
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(lines(server.output(), r"([ab]=\d)"),
+            [f"{name}={i}" for i in range(5) for name in "ab"], "lines in order")
+
+
+def test_a_breakpoint_at_the_same_place_stops(t):
+    server = t.server("COMM", t.prog("loop"), "20")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f'dprintf {where},"i=%ld\\n", i', f"break {where} if i == 10",
+                "continue", "print i", prog=t.prog("loop"), first=AGENT)
+    t.match(r"^\$1 = 10$", gdb.output())
+
+
+def test_threads(t):
+    server = t.server("COMM", t.prog("threads"), "8", "100")
+    where = t.line("threads.c", "BODY")
+    t.gdb(server, f'dprintf {where},"<%d %d>\\n", id, i', "continue",
+          prog=t.prog("threads"), first=AGENT)
+    t.equal(server.wait(), 0, "exit status of the server")
+    found = re.findall(r"<(\d+) (\d+)>", server.output())
+    for thread in range(8):
+        t.equal([int(i) for id_, i in found if int(id_) == thread], list(range(100)),
+                f"thread {thread}, in its order")
+
+
+def test_unreadable_argument(t):
+    """It is told, and the program goes on."""
+    server = t.server("COMM", t.prog("loop"), "2")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f'dprintf {where},"%d\\n", *(int *)i', "continue",
+                prog=t.prog("loop"), first=AGENT)
+    t.match(r"exited normally", gdb.output())
+    t.match(r"command 1 of break \*0x[0-9a-f]+ failed: .*cannot read 4 bytes at 0x1",
+            server.output(), "the server's output")
+
+
+def test_what_is_refused_is_explained(t):
+    t.truehit_only("words for it")
+    client = rsp.Client(t.server("COMM", t.prog("loop")))
+    for text, why in {
+            b"%ls": "command 1: offset 6: printf: format, byte 0: 's' with a size is not supported",
+            b"a%n": "command 1: offset 6: printf: format, byte 1: storing is not supported",
+            b"a": "command 1: offset 6: printf: 1 arguments for 0 directives"}.items():
+        code = (b"\x22\1\x22\0\x22\0\x34\1" + bytes([0, len(text) + 1]) + text + b"\0\x27")
+        t.equal(client.ask(f"Z0,1000,1;cmds:0,X{len(code):x},{code.hex()}"),
+                f"E.{why}", f"reply for {text}")
+
+
+def test_stepping_onto_the_place(t):
+    server = t.server("COMM", t.prog("loop"), "4")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f'dprintf {where},"i=%ld\\n", i', "break main", "continue",
+                python='''
+for _ in range(400):
+    if "count++" in run("next"):
+        break
+run("next")
+run("continue")
+''', prog=t.prog("loop"), first=AGENT)
+    del gdb
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(lines(server.output(), r"i=(\d)"), list("0123"), "lines in the server's output")
+
+
+def test_table_shows_commands(t):
+    t.truehit_only("monitor breakpoints")
+    server = t.server("COMM", t.prog("loop"), "3")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, "set breakpoint always-inserted on",
+                f'dprintf {where},"i=%ld\\n", i', "monitor breakpoints",
+                prog=t.prog("loop"), first=AGENT)
+    t.match(r'printf "i=%ld\\n", \(s64\)\$\w+\[', gdb.output())
+
+
+def test_output_stays_out_of_a_stdio_connection(t):
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(None, f"target remote | exec {t.config.server} --once - {t.prog('loop')} 3",
+                f'dprintf {where},"i=%ld\\n", i', "continue",
+                prog=t.prog("loop"), first=AGENT)
+    t.match(r"exited normally", gdb.output())
+    t.equal(lines(gdb.output(), r"i=(\d)"), list("012"), "lines on stderr")
