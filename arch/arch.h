@@ -8,6 +8,7 @@
  *   2. breakpoint instruction                Z0
  *   3. hw_plan, debugreg_set, debugreg_hits  Z1..Z4 through ptrace
  *   4. BPF context offsets in the table      conditions in the kernel
+ *   5. thread pointer                        thread-local storage
  */
 #ifndef TRUEHIT_ARCH_ARCH_H
 #define TRUEHIT_ARCH_ARCH_H
@@ -99,6 +100,19 @@ struct arch_ops {
 	int (*reg_write)(struct regs *regs, const struct reg_def *reg,
 			 const void *value);
 
+	/**
+	 * Thread-local storage (ELF Handling For Thread-Local Storage, chapter 3):
+	 * the register that it hangs on, and whether static blocks lie above what it
+	 * points to (variant I) or below (II).
+	 */
+	const char *thread_pointer;
+	bool tls_above_pointer;
+	/**
+	 * The thread area as libthread_db numbers them (ps_get_thread_area of
+	 * <proc_service.h>). -EINVAL: no such area; else as reg_read_u64.
+	 */
+	int (*thread_area)(const struct regs *regs, int index, uint64_t *addr);
+
 	/** Number of hardware slots for @kind; *shared: one pool for all kinds. */
 	unsigned int (*hw_slots)(enum hw_kind kind, bool *shared);
 	/**
@@ -155,6 +169,8 @@ static inline size_t reg_size(const struct reg_def *reg)
  * gives it. -ENODATA as reg_read; -ERANGE if it is wider than 64 bits.
  */
 int reg_read_u64(const struct regs *regs, unsigned int number, uint64_t *value);
+/** The same for the register called @name. */
+int reg_read_named(const struct regs *regs, const char *name, uint64_t *value);
 /** Sets a register of at most 64 bits in @regs. */
 int reg_write_u64(struct regs *regs, unsigned int number, uint64_t value);
 

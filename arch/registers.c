@@ -26,16 +26,24 @@ const struct reg_def *reg_by_name(const struct arch_ops *arch, const char *name)
 	return NULL;
 }
 
-int reg_read_u64(const struct regs *regs, unsigned int number, uint64_t *value)
+static int read_u64(const struct regs *regs, const struct reg_def *reg, uint64_t *value)
 {
-	const struct reg_def *reg = reg_by_number(regs->arch, number);
-
 	*value = 0;
 	if (!reg)
 		return -ENODATA;
 	if (reg->bits > 64)
 		return -ERANGE;
 	return regs->arch->reg_read(regs, reg, value);
+}
+
+int reg_read_u64(const struct regs *regs, unsigned int number, uint64_t *value)
+{
+	return read_u64(regs, reg_by_number(regs->arch, number), value);
+}
+
+int reg_read_named(const struct regs *regs, const char *name, uint64_t *value)
+{
+	return read_u64(regs, reg_by_name(regs->arch, name), value);
 }
 
 int reg_write_u64(struct regs *regs, unsigned int number, uint64_t value)

@@ -19,6 +19,7 @@ enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32 };
 const struct reg_def *aarch64_registers(unsigned int *count);
 int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
 int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
+int aarch64_thread_area(const struct regs *regs, int index, uint64_t *addr);
 
 /* tdesc.c */
 void aarch64_target_xml(struct buffer *out);

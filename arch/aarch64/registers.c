@@ -131,3 +131,12 @@ int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *
 	memcpy(regs->data[reg->regset] + reg->offset, value, size);
 	return 0;
 }
+
+/* libthread_db gives the size of what glibc keeps below the thread pointer. */
+int aarch64_thread_area(const struct regs *regs, int index, uint64_t *addr)
+{
+	int r = reg_read_named(regs, "tpidr", addr);
+
+	*addr -= (uint64_t)(int64_t)index;
+	return r;
+}

@@ -17,6 +17,7 @@
 #include <linux/bpf_perf_event.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/reg.h>
 #include <sys/user.h>
 
 enum component {
@@ -401,4 +402,14 @@ int x86_64_reg_write(struct regs *regs, const struct reg_def *reg, const void *v
 	else
 		memcpy(data + reg->offset, value, stored);
 	return 0;
+}
+
+/* libthread_db names the segment register by its place in struct user. */
+int x86_64_thread_area(const struct regs *regs, int index, uint64_t *addr)
+{
+	if (index == FS)
+		return reg_read_named(regs, "fs_base", addr);
+	if (index == GS)
+		return reg_read_named(regs, "gs_base", addr);
+	return -EINVAL;
 }

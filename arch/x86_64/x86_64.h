@@ -26,6 +26,7 @@ struct error *x86_64_init(void);
 const struct reg_def *x86_64_registers(unsigned int *count);
 int x86_64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
 int x86_64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
+int x86_64_thread_area(const struct regs *regs, int index, uint64_t *addr);
 
 /* tdesc.c */
 void x86_64_target_xml(struct buffer *out);

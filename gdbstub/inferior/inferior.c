@@ -5,12 +5,14 @@
 
 #include "inferior/memory.h"
 #include "inferior/terminal.h"
+#include "inferior/threaddb.h"
 #include "inferior/wait.h"
 
 void inferiors_init(struct inferiors *inferiors)
 {
 	TAILQ_INIT(&inferiors->list);
 	inferiors->early_stops = NULL;
+	inferiors->threaddb_path = NULL;
 }
 
 void inferiors_deinit(struct inferiors *inferiors)
@@ -23,6 +25,7 @@ void inferiors_deinit(struct inferiors *inferiors)
 		inferiors->early_stops = stop->next;
 		free(stop);
 	}
+	free(take_ptr(inferiors->threaddb_path));
 }
 
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid)
@@ -87,6 +90,7 @@ void inferior_destroy(struct inferior *inferior)
 		inferior->vfork_parent->vfork_child = NULL;
 	terminal_return(inferior->pid, inferior->lender_group);
 	wait_forget(inferior);
+	threaddb_forget(inferior);
 	while (!TAILQ_EMPTY(&inferior->threads))
 		thread_destroy(TAILQ_FIRST(&inferior->threads));
 	TAILQ_REMOVE(&inferior->owner->list, inferior, link);

@@ -22,6 +22,7 @@
 
 struct breakpoints;
 struct pending_stop;
+struct threaddb;
 
 /** What a client asked a thread to do (vCont); kept until it is reported. */
 enum resume_kind {
@@ -51,6 +52,7 @@ struct thread {
 	bool at_signal;	     /* in a signal-delivery stop */
 	bool in_syscall;     /* stopped inside a call that it was not stepping */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
+	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
 
 	/* Kept by stops/. */
 	struct resume_action action; /* not RESUME_NONE: resumed */
@@ -82,8 +84,9 @@ struct inferior {
 			 * the memory; 0: none */
 	/* A vfork child that is an inferior too, while it shares the memory. */
 	struct inferior *vfork_child, *vfork_parent;
-	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
-	int mem_fd;	    /* /proc/PID/mem, or -1 */
+	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
+	int mem_fd;		   /* /proc/PID/mem, or -1 */
+	struct threaddb *threaddb; /* of threaddb.c; NULL until used */
 	struct inferiors *owner;
 };
 
@@ -93,6 +96,7 @@ TAILQ_HEAD(inferior_list, inferior);
 struct inferiors {
 	struct inferior_list list;
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
+	char *threaddb_path;		/* set by the user; NULL: the default */
 };
 
 void inferiors_init(struct inferiors *inferiors);
@@ -220,6 +224,10 @@ int regs_store(const struct thread *thread, const struct regs *regs,
 /** Shorthands over the regset that holds the PC. 0 or a negative errno. */
 int thread_get_pc(const struct thread *thread, uint64_t *pc);
 int thread_set_pc(const struct thread *thread, uint64_t pc);
+/** The thread pointer, and the thread area @index (arch_ops.thread_area), of a
+ * stopped thread. 0 or a negative errno. */
+int thread_get_pointer(const struct thread *thread, uint64_t *pointer);
+int thread_get_area(const struct thread *thread, int index, uint64_t *addr);
 
 /* ---- proc.c ---- */
 

@@ -89,3 +89,31 @@ int thread_set_pc(const struct thread *thread, uint64_t pc)
 		return ret;
 	return regs_store(thread, &regs, regset);
 }
+
+/* The regset that the thread pointer is in: the thread areas are there, too. */
+static int fetch_thread_pointer(const struct thread *thread, struct regs *regs)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	const struct reg_def *reg = reg_by_name(arch, arch->thread_pointer);
+
+	regs_init(regs, arch);
+	return reg ? regs_fetch(thread, regs, reg->regset) : -ENODATA;
+}
+
+int thread_get_pointer(const struct thread *thread, uint64_t *pointer)
+{
+	struct regs regs;
+	int ret = fetch_thread_pointer(thread, &regs);
+
+	if (ret < 0)
+		return ret;
+	return reg_read_named(&regs, regs.arch->thread_pointer, pointer);
+}
+
+int thread_get_area(const struct thread *thread, int index, uint64_t *addr)
+{
+	struct regs regs;
+	int ret = fetch_thread_pointer(thread, &regs);
+
+	return ret < 0 ? ret : regs.arch->thread_area(&regs, index, addr);
+}

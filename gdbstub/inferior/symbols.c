@@ -3,6 +3,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -124,4 +125,52 @@ void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
 		buffer_append_string(out, slash ? slash + 1 : file);
 		buffer_printf(out, "+0x%llx", (unsigned long long)(addr - start));
 	}
+}
+
+struct wish_list {
+	struct symbol_wish *wishes;
+	size_t count;
+};
+
+static int compare_wishes(const void *a, const void *b)
+{
+	return strcmp(((const struct symbol_wish *)a)->name,
+		      ((const struct symbol_wish *)b)->name);
+}
+
+static int find_in_module(Dwfl_Module *module, void **userdata, const char *module_name,
+			  Dwarf_Addr start, void *arg)
+{
+	const struct wish_list *list = arg;
+	int count = dwfl_module_getsymtab(module);
+
+	(void)userdata;
+	(void)module_name;
+	(void)start;
+	for (int i = 1; i < count; i++) {
+		struct symbol_wish key = {0}, *wish;
+		GElf_Word section;
+		GElf_Addr addr;
+		GElf_Sym sym;
+
+		key.name = dwfl_module_getsym_info(module, i, &sym, &addr, &section,
+						   NULL, NULL);
+		if (!key.name || key.name[0] == '\0' || section == SHN_UNDEF)
+			continue;
+		wish = bsearch(&key, list->wishes, list->count, sizeof(key),
+			       compare_wishes);
+		if (!wish || wish->found)
+			continue;
+		wish->addr = addr;
+		wish->found = true;
+	}
+	return DWARF_CB_OK;
+}
+
+void symbols_find(struct symbols *symbols, struct symbol_wish *wishes, size_t count)
+{
+	struct wish_list list = {.wishes = wishes, .count = count};
+
+	if (symbols && count > 0)
+		dwfl_getmodules(symbols->dwfl, find_in_module, &list, 0);
 }

@@ -3,6 +3,8 @@
 #ifndef TRUEHIT_INFERIOR_SYMBOLS_H
 #define TRUEHIT_INFERIOR_SYMBOLS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -20,5 +22,18 @@ void symbols_destroy(struct symbols *symbols);
  * covers the address, or nothing where no file is mapped.
  */
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
+
+/** A symbol whose address is wanted. */
+struct symbol_wish {
+	const char *name;
+	uint64_t addr;
+	bool found; /* addr holds */
+};
+
+/**
+ * Finds symbols by name, local ones too, in all files at once. @wishes are sorted by
+ * name (strcmp). What is found already stays as it is.
+ */
+void symbols_find(struct symbols *symbols, struct symbol_wish *wishes, size_t count);
 
 #endif

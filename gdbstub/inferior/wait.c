@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
+#include "inferior/threaddb.h"
 
 bool wait_status(pid_t tid, int *status)
 {
@@ -218,6 +219,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 	thread->running = false;
 	thread->injected_signal = 0;
 	memory_open(inferior);
+	threaddb_forget(inferior);
 	event->kind = EVENT_EXEC;
 	event->thread = thread;
 	event->tid = thread->tid;

@@ -7,27 +7,29 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/threaddb.h"
 #include "rsp/packet.h"
 #include "server.h"
 #include "stops/breakpoints.h"
 
 /**
  * Appends what the user is to see to @out. @args is the rest of the line without
- * blanks around it; "" only if the command takes none.
+ * blanks around it; "" only if the command takes none, or need not.
  */
 typedef struct error *monitor_handler(struct server *server, const char *args,
 				      struct buffer *out);
 
 struct monitor_command {
 	const char *name; /* one or more words */
-	const char *args; /* for the help; "": the command takes none */
+	const char *args; /* for the help; "": the command takes none; "[...]": it
+			   * may do without */
 	const char *help;
 	monitor_handler *handler;
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
 	monitor_reset, monitor_set_debug, monitor_set_remote_debug,
-	monitor_set_debug_format, monitor_exit;
+	monitor_set_debug_format, monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -45,6 +47,9 @@ static const struct monitor_command commands[] = {
 	 monitor_set_remote_debug},
 	{"set debug-format", "<all|none|timestamp>",
 	 "What each debugging message begins with", monitor_set_debug_format},
+	{"set libthread-db-search-path", "[DIRECTORIES]",
+	 "Where to look for libthread_db, which finds thread-local storage",
+	 monitor_set_threaddb_path},
 	{"exit", "", "Quit GDBserver", monitor_exit},
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -151,6 +156,18 @@ static struct error *monitor_set_debug_format(struct server *server, const char 
 	return NULL;
 }
 
+static struct error *monitor_set_threaddb_path(struct server *server, const char *args,
+					       struct buffer *out)
+{
+	struct inferiors *inferiors = &server->run.inferiors;
+
+	if (threaddb_set_path(inferiors, args) < 0)
+		return error_create(ENOMEM, "libthread-db-search-path");
+	buffer_printf(out, "libthread-db-search-path set to `%s'\n",
+		      threaddb_path(inferiors));
+	return NULL;
+}
+
 static struct error *monitor_exit(struct server *server, const char *args,
 				  struct buffer *out)
 {
@@ -230,7 +247,8 @@ static bool run_line(struct server *server, const char *line, struct buffer *out
 
 	if (!command)
 		return false;
-	if ((args[0] == '\0') != (command->args[0] == '\0')) {
+	if (command->args[0] != '[' &&
+	    (args[0] == '\0') != (command->args[0] == '\0')) {
 		buffer_printf(out, "Usage: monitor %s%s%s\n", command->name,
 			      command->args[0] != '\0' ? " " : "", command->args);
 		return false;

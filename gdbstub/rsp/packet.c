@@ -40,6 +40,7 @@ static const struct packet packets[] = {
 	{"qAttached", packet_qAttached, NULL, NULL, 0},
 	{"qC", packet_qC, "", NULL, DISABLE_QC},
 	{"qCRC", packet_qCRC, ":", NULL, PACKET_ERROR_NUMBER},
+	{"qGetTLSAddr", packet_qGetTLSAddr, ":", NULL, 0},
 	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
 	{"qSearch:memory", packet_qSearch_memory, ":", NULL, PACKET_ERROR_NUMBER},
 	{"qSupported", packet_qSupported, NULL, NULL, PACKET_WHILE_RUNNING},

@@ -57,8 +57,10 @@ void packet_append_features(unsigned int disabled, struct buffer *out);
 /* query.c */
 packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
 	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
-	packet_QPassSignals, packet_QDisableRandomization, packet_qSymbol,
-	packet_QNonStop, packet_QProgramSignals;
+	packet_QPassSignals, packet_QDisableRandomization, packet_QNonStop,
+	packet_QProgramSignals;
+/* tls.c */
+packet_handler packet_qGetTLSAddr, packet_qSymbol;
 /* threads.c: H, T */
 packet_handler packet_H, packet_T;
 /* registers.c */

@@ -148,16 +148,6 @@ struct error *packet_QProgramSignals(struct server *server, struct cursor *args,
 	return NULL;
 }
 
-/* The client offers to look symbols up; there are none that we miss. */
-struct error *packet_qSymbol(struct server *server, struct cursor *args,
-			     struct buffer *reply)
-{
-	(void)server;
-	(void)args;
-	ok(reply);
-	return NULL;
-}
-
 /* ---- processes and threads ---- */
 
 struct error *packet_qAttached(struct server *server, struct cursor *args,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inferior/solib.h"
+#include "inferior/threaddb.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
@@ -163,11 +164,12 @@ static struct error *libraries_read(struct server *server, struct cursor annex,
 	return solib_list_xml(inferior, &range, out);
 }
 
-static void append_thread(const struct server *server, const struct thread *thread,
+static void append_thread(const struct server *server, struct thread *thread,
 			  struct buffer *out)
 {
 	char name[64];
 	int core = thread_core(thread);
+	uint64_t handle;
 
 	buffer_append_string(out, "<thread id=\"");
 	threads_append_id(out, server->session.multiprocess, thread->inferior->pid,
@@ -179,6 +181,11 @@ static void append_thread(const struct server *server, const struct thread *thre
 	if (name[0] != '\0') {
 		buffer_append_string(out, " name=\"");
 		buffer_append_xml(out, name);
+		buffer_append_char(out, '"');
+	}
+	if (threaddb_handle(thread, &handle)) {
+		buffer_append_string(out, " handle=\"");
+		buffer_append_hex(out, &handle, sizeof(handle));
 		buffer_append_char(out, '"');
 	}
 	buffer_append_string(out, "/>\n");

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where to look for libthread_db; for threaddb.c only. */
+#ifndef TRUEHIT_INFERIOR_THREADDB_PATH_H
+#define TRUEHIT_INFERIOR_THREADDB_PATH_H
+
+#include "inferior/inferior.h"
+
+/**
+ * The file that a part of the search path means for this inferior, for dlopen(3).
+ * The caller frees it. NULL, and the reason in *error: it means none, or one that
+ * must not be loaded.
+ */
+char *threaddb_file(const struct inferior *inferior, const char *part,
+		    struct error **error);
+
+#endif

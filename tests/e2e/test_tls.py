@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Thread-local storage and thread handles."""
+import harness
+
+VALUES = """
+def each(expression):
+    seen = []
+    for thread in sorted(gdb.selected_inferior().threads(), key=lambda x: x.num):
+        thread.switch()
+        try:
+            seen.append(value(expression))
+        except gdb.error as e:
+            seen.append(str(e).splitlines()[0])
+    return seen
+
+def address(expression):
+    return int(gdb.parse_and_eval(f"(long){expression}"))
+
+def handles():
+    inferior = gdb.selected_inferior()
+    gdb.execute("info threads", to_string=True)
+    return [inferior.thread_from_handle(gdb.parse_and_eval(f"handles[{i}]")).num
+            for i in range(3)]
+"""
+
+UNTIL_STOPPED = f"""
+run("break {harness.Test.line('tls.c', 'STOPPED')}")
+run("continue")
+"""
+
+PROGRAM = VALUES + UNTIL_STOPPED + """
+emit(own=each("own"), last=each("last"), address=each("&own == addresses[own - 1000]"),
+     handles=handles())
+"""
+
+
+def check_program(t, gdb):
+    seen = gdb.results[0]
+    t.equal(seen["own"], ["1000", "1001", "1002"], "own")
+    t.equal(seen["last"], ["1", "2001", "2002"], "last")
+    t.equal(seen["address"], ["1", "1", "1"], "address of own")
+    t.equal(seen["handles"], [1, 2, 3], "threads by their handles")
+
+
+def test_variables_of_each_thread(t):
+    server = t.server("COMM", t.prog("tls"))
+    check_program(t, t.gdb(server, prog=t.prog("tls"), python=PROGRAM))
+
+
+def test_static_program(t):
+    server = t.server("COMM", t.prog("tls-static"))
+    check_program(t, t.gdb(server, prog=t.prog("tls-static"), python=PROGRAM))
+
+
+def test_client_knows_what_was_stripped(t):
+    server = t.server("COMM", t.prog("tls-stripped"))
+    check_program(t, t.gdb(server, prog=t.prog("tls-static"), python=PROGRAM))
+
+
+def test_attached(t):
+    program = harness.Process(t, [t.prog("loop"), "1000000000"])
+    server = t.server("--attach", "COMM", program.pid)
+    gdb = t.gdb(server, "info threads", "print (int) errno", prog=t.prog("loop"))
+    t.match(r"^\$1 = 0$", gdb.output())
+
+
+def test_storage_that_only_one_thread_has(t):
+    server = t.server("COMM", t.prog("tls"), t.prog("libtls.so"))
+    gdb = t.gdb(server, prog=t.prog("tls"), python=VALUES + UNTIL_STOPPED + """
+seen = each("tls_big[0]")
+gdb.execute("thread 2")
+gdb.execute("set var tls_big[0] = 42")
+emit(seen=seen, changed=value("*touch(0)"))
+""")
+    seen = gdb.results[0]
+    t.match("Cannot find thread-local storage", seen["seen"][0])
+    t.equal(seen["seen"][1], "3001", "tls_big of the thread that uses it")
+    t.match("Cannot find thread-local storage", seen["seen"][2])
+    t.equal(seen["changed"], "42", "tls_big as the program sees it")
+
+
+def test_reason_why_there_is_no_address(t):
+    t.truehit_only("reasons")
+    server = t.server("COMM", t.prog("tls"), t.prog("libtls.so"))
+    gdb = t.gdb(server, prog=t.prog("tls"), python=UNTIL_STOPPED + """
+import re
+thread = "p%x.%x" % gdb.selected_thread().ptid[:2]
+libraries = run("maint packet qXfer:libraries-svr4:read::0,ffff")
+main, late = (re.search(regex + r'="0x([0-9a-f]+)', libraries.replace(chr(92), "")).group(1)
+              for regex in ("main-lm", 'libtls.so" lm'))
+def ask(args):
+    return run(f"maint packet qGetTLSAddr:{args}")
+emit(main=ask(f"{thread},0,{main}"), late=ask(f"{thread},0,{late}"),
+     wrong=ask(f"{thread},0,1"), nobody=ask(f"p1.1,0,{main}"), parts=ask(thread))
+""")
+    seen = gdb.results[0]
+    t.match(r'received: "[0-9a-f]+"', seen["main"])
+    t.match(r'received: "E\.thread \d+ has not allocated', seen["late"])
+    t.match(r'received: "E\.libthread_db: td_thr_tls_get_addr: ', seen["wrong"])
+    t.match(r'received: "E\.no such thread"', seen["nobody"])
+    t.match(r'received: "E\.qGetTLSAddr: expected THREAD,OFFSET,MODULE"', seen["parts"])
+
+
+def test_search_path_without_library(t):
+    server = t.server("COMM", t.prog("tls"))
+    nowhere = t.dir / "nowhere"
+    gdb = t.gdb(server, f"monitor set libthread-db-search-path {nowhere}",
+                prog=t.prog("tls"), python=VALUES + UNTIL_STOPPED + """
+forbidden = each("own")
+emit(forbidden=forbidden, path=run("monitor set libthread-db-search-path"),
+     allowed=each("own"))
+""")
+    t.match(rf"^libthread-db-search-path set to `{nowhere}'$", gdb.output())
+    for text in gdb.results[0]["forbidden"]:
+        t.match("Cannot find thread-local storage", text)
+    if not t.config.reference:
+        t.equal(gdb.results[0]["path"],
+                "libthread-db-search-path set to `$sdir:$pdir'\n", "the default")
+        t.equal(gdb.results[0]["allowed"], ["1000", "1001", "1002"], "by default")
