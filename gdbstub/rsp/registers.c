@@ -13,6 +13,15 @@ static struct error *lost(const struct thread *thread, int err)
 	return error_create(-err, "thread %d: no access to its registers", thread->tid);
 }
 
+/*
+ * A thread that has ended, of which the client will hear when it resumes, shows no
+ * register: an error would keep the client from resuming.
+ */
+static bool has_ended(const struct thread *thread, int err)
+{
+	return err == -ESRCH && !thread->running;
+}
+
 /* A register that the thread does not have is "xx..". */
 static void append_register(struct buffer *out, const struct regs *regs,
 			    const struct reg_def *reg)
@@ -41,7 +50,7 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 		return error;
 	regs_init(&regs, thread->inferior->arch);
 	err = regs_fetch_all(thread, &regs);
-	if (err < 0)
+	if (err < 0 && !has_ended(thread, err))
 		return lost(thread, err);
 	table = regs.arch->registers(&count);
 	for (unsigned int i = 0; i < count; i++)
@@ -119,7 +128,9 @@ static struct error *one_register(struct server *server, struct cursor *args,
 		return error_create(0, "no register has the number %llu",
 				    (unsigned long long)number);
 	err = regs_fetch(*thread, regs, (*reg)->regset);
-	return err < 0 && err != -ENODATA ? lost(*thread, err) : NULL;
+	if (err == 0 || err == -ENODATA || has_ended(*thread, err))
+		return NULL;
+	return lost(*thread, err);
 }
 
 struct error *packet_p(struct server *server, struct cursor *args, struct buffer *reply)
