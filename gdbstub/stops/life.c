@@ -145,6 +145,21 @@ static struct inferior *hidden_child(struct run *run, struct inferior *parent)
 	return NULL;
 }
 
+/*
+ * A vfork child's traps lie in the memory of its parent, which nobody will clean once
+ * it is let go. Those that are wanted now are all that stay.
+ */
+static void leave_vfork_child(struct inferior *child)
+{
+	_cleanup_error_ struct error *error =
+		breakpoints_commit(child->breakpoints, false);
+
+	if (error || breakpoints_have_traps(child->breakpoints))
+		log_warning("breakpoints of process %d, which shares the memory of "
+			    "process %d, are still inserted",
+			    child->pid, child->vfork_parent->pid);
+}
+
 static void leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 		  int signal)
 {
@@ -155,6 +170,8 @@ static void leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 		child->hidden = false;
 		leave(run, child, 0, 0);
 	}
+	if (inferior->vfork_child && !inferior->vfork_child->hidden)
+		leave_vfork_child(inferior->vfork_child);
 	breakpoints_destroy(inferior->breakpoints, gone);
 	if (gone)
 		inferior_destroy(inferior);
