@@ -73,6 +73,8 @@ struct arch_ops {
 	unsigned int nregsets;
 
 	unsigned int pc_reg, sp_reg; /* rows of the register table */
+	unsigned int basic_regs;     /* the first rows: what a client knows without
+				      * a target description */
 	const uint16_t *expedited;   /* rows sent with each stop reply */
 	unsigned int nexpedited;
 

@@ -13,7 +13,7 @@
 enum { AARCH64_GENERAL, AARCH64_FPREGS, AARCH64_TLSREGS, AARCH64_NREGSETS };
 
 /* gdb's numbers of the registers that the ops table names. */
-enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32 };
+enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32, AARCH64_FPCR = 67 };
 
 /* registers.c */
 const struct reg_def *aarch64_registers(unsigned int *count);

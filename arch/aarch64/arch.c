@@ -20,6 +20,7 @@ static const struct arch_ops aarch64 = {
 	.nregsets = AARCH64_NREGSETS,
 	.pc_reg = AARCH64_PC,
 	.sp_reg = AARCH64_SP,
+	.basic_regs = AARCH64_FPCR + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
 	.breakpoint_insn = breakpoint,

@@ -11,6 +11,7 @@ static const struct arch_ops x86_64 = {
 	.nregsets = X86_64_NREGSETS,
 	.pc_reg = X86_64_RIP,
 	.sp_reg = X86_64_RSP,
+	.basic_regs = X86_64_GS_BASE + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
 	.breakpoint_insn = int3,

@@ -17,7 +17,7 @@
 enum { X86_64_GENERAL, X86_64_XSTATE, X86_64_NREGSETS };
 
 /* gdb's numbers of the registers that the ops table names. */
-enum { X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RIP = 16 };
+enum { X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RIP = 16, X86_64_GS_BASE = 59 };
 
 /* registers.c */
 /* Final after init. */

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "inferior/inferior.h"
 
-static int read_file(const char *path, struct buffer *out)
+int proc_read(const char *path, struct buffer *out)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char chunk[4096];
@@ -39,7 +39,7 @@ bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size)
 	const char *p;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	if (read_file(path, &text) < 0)
+	if (proc_read(path, &text) < 0)
 		return false;
 	/* "TID (NAME) STATE ...": the name may hold anything. */
 	p = strrchr(buffer_string(&text), ')');
@@ -61,7 +61,7 @@ long proc_status_number(pid_t tid, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	snprintf(key, sizeof(key), "\n%s:\t", name);
-	if (read_file(path, &text) < 0)
+	if (proc_read(path, &text) < 0)
 		return -1;
 	p = strstr(buffer_string(&text), key);
 	return p ? strtol(p + strlen(key), NULL, 10) : -1;
@@ -73,7 +73,7 @@ long proc_number(const char *path)
 	char *end;
 	long number;
 
-	if (read_file(path, &text) < 0)
+	if (proc_read(path, &text) < 0)
 		return -1;
 	number = strtol(buffer_string(&text), &end, 10);
 	return end == buffer_string(&text) ? -1 : number;
@@ -86,7 +86,7 @@ void thread_name(const struct thread *thread, char *name, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", thread->inferior->pid,
 		 thread->tid);
-	read_file(path, &text);
+	proc_read(path, &text);
 	snprintf(name, size, "%s", buffer_string(&text));
 	name[strcspn(name, "\n")] = '\0';
 }
@@ -124,5 +124,5 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", inferior->pid, name);
-	return read_file(path, out);
+	return proc_read(path, out);
 }

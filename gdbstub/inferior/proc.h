@@ -7,8 +7,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { PROC_STAT_STATE = 3, PROC_STAT_PROCESSOR = 39 }; /* proc(5), fields of stat */
+#include "base/buffer.h"
 
+enum { PROC_STAT_STATE = 3, PROC_STAT_GROUP = 5, PROC_STAT_PROCESSOR = 39 }; /* proc(5), fields of stat */
+
+/** Appends a whole file: 0 or a negative errno. */
+int proc_read(const char *path, struct buffer *out);
 /**
  * Copies a field (3 and up) of /proc/TID/stat, NUL-terminated. False: the thread
  * is gone.

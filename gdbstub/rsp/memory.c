@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* m M X qCRC qSearch: the inferior's memory, without the traps that were planted in it.
+/* m x M X qCRC qSearch: the inferior's memory, without the traps that were planted in
+ * it.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/session.h"
 #include "server.h"
@@ -32,9 +34,12 @@ static struct error *parse_range(struct server *server, struct cursor *args,
 	return NULL;
 }
 
-struct error *packet_m(struct server *server, struct cursor *args, struct buffer *reply)
+/* Reads a range, cut to @max bytes and to what is readable. The caller frees
+ * *data. */
+static struct error *read_range(struct server *server, struct cursor *args,
+				const char *packet, size_t max, void **data,
+				size_t *len)
 {
-	_cleanup_free_ void *data = NULL;
 	struct range range;
 	struct error *error = parse_range(server, args, &range);
 	ssize_t n;
@@ -42,17 +47,45 @@ struct error *packet_m(struct server *server, struct cursor *args, struct buffer
 	if (error)
 		return error;
 	if (cursor_left(args) > 0)
-		return error_create(0, "m: more than an address and a length");
-	if (range.len > RSP_PACKET_SIZE / 2)
-		range.len = RSP_PACKET_SIZE / 2;
-	data = malloc(range.len + 1);
-	if (!data)
+		return error_create(0, "%s: more than an address and a length", packet);
+	if (range.len > max)
+		range.len = max;
+	*data = malloc(range.len + 1);
+	if (!*data)
 		return error_create(ENOMEM, "memory not read");
-	n = breakpoints_read_memory(range.inferior, range.addr, data, range.len);
+	n = breakpoints_read_memory(range.inferior, range.addr, *data, range.len);
 	if (n < 0)
 		return error_create((int)-n, "memory at 0x%llx",
 				    (unsigned long long)range.addr);
-	buffer_append_hex(reply, data, (size_t)n);
+	*len = (size_t)n;
+	return NULL;
+}
+
+struct error *packet_m(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	_cleanup_free_ void *data = NULL;
+	size_t len;
+	struct error *error =
+		read_range(server, args, "m", RSP_PACKET_SIZE / 2, &data, &len);
+
+	if (!error)
+		buffer_append_hex(reply, data, len);
+	return error;
+}
+
+/* As m, but the reply is 'b' and the bytes as they are. The 'b' also tells a client
+ * that asks for nothing (x0,0, lldb) that this is not its old packet of that name. */
+struct error *packet_x(struct server *server, struct cursor *args, struct buffer *reply)
+{
+	_cleanup_free_ void *data = NULL;
+	size_t len;
+	struct error *error =
+		read_range(server, args, "x", RSP_PACKET_SIZE, &data, &len);
+
+	if (error)
+		return error;
+	buffer_append_char(reply, 'b');
+	buffer_append(reply, data, binary_fit(data, len, RSP_PACKET_SIZE - 1));
 	return NULL;
 }
 

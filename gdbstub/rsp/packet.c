@@ -56,6 +56,7 @@ static const struct packet packets[] = {
 	{"vFile", packet_vFile, ":", NULL, PACKET_WHILE_RUNNING},
 	{"vKill", packet_vKill, ";", NULL, PACKET_WHILE_RUNNING},
 	{"vRun", packet_vRun, ";", NULL, 0},
+	{"x", packet_x, NULL, "binary-upload+", PACKET_ERROR_NUMBER},
 	{"z", packet_z, NULL, NULL, 0},
 };
 

@@ -66,7 +66,8 @@ packet_handler packet_H, packet_T;
 /* registers.c */
 packet_handler packet_g, packet_G, packet_p, packet_P;
 /* memory.c */
-packet_handler packet_m, packet_M, packet_X, packet_qCRC, packet_qSearch_memory;
+packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
+	packet_qSearch_memory;
 /* resume.c */
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
 	packet_s, packet_S;

@@ -16,7 +16,8 @@ static void ok(struct buffer *reply)
 
 /* ---- features ---- */
 
-/* What clients say in qSupported that makes a difference here. */
+/* What clients say in qSupported that makes a difference here; after a '=' any
+ * value. */
 static const struct {
 	const char *name;
 	size_t offset; /* of the flag in struct session */
@@ -29,6 +30,7 @@ static const struct {
 	{"vfork-events+", offsetof(struct session, vfork_events)},
 	{"no-resumed+", offsetof(struct session, no_resumed)},
 	{"error-message+", offsetof(struct session, error_message)},
+	{"xmlRegisters=", offsetof(struct session, reads_target_xml)},
 };
 
 static void note_feature(struct session *session, struct cursor feature)
@@ -38,7 +40,7 @@ static void note_feature(struct session *session, struct cursor feature)
 		struct cursor rest = feature;
 
 		if (cursor_text(&rest, client_features[i].name) &&
-		    cursor_left(&rest) == 0)
+		    (cursor_left(&rest) == 0 || rest.p[-1] == '='))
 			*(bool *)((char *)session + client_features[i].offset) = true;
 	}
 }

@@ -36,6 +36,21 @@ static void append_register(struct buffer *out, const struct regs *regs,
 		buffer_append_string(out, "xx");
 }
 
+/*
+ * The registers of g and G: all rows of the table, or those at its start that a
+ * client expects which reads no target description.
+ */
+static const struct reg_def *packet_registers(const struct server *server,
+					      const struct arch_ops *arch,
+					      unsigned int *count)
+{
+	const struct reg_def *table = arch->registers(count);
+
+	if (!server->session.reads_target_xml && *count > arch->basic_regs)
+		*count = arch->basic_regs;
+	return table;
+}
+
 struct error *packet_g(struct server *server, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *table;
@@ -52,7 +67,7 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 	err = regs_fetch_all(thread, &regs);
 	if (err < 0 && !has_ended(thread, err))
 		return lost(thread, err);
-	table = regs.arch->registers(&count);
+	table = packet_registers(server, regs.arch, &count);
 	for (unsigned int i = 0; i < count; i++)
 		append_register(reply, &regs, &table[i]);
 	return NULL;
@@ -93,7 +108,7 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 	err = regs_fetch_all(thread, &regs);
 	if (err < 0)
 		return lost(thread, err);
-	table = regs.arch->registers(&count);
+	table = packet_registers(server, regs.arch, &count);
 	for (unsigned int i = 0; i < count && cursor_left(args) > 0; i++) {
 		error = take_register(args, &regs, &table[i]);
 		if (error)

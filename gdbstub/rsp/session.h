@@ -22,7 +22,8 @@ struct session {
 	/* Features the client named in qSupported. */
 	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events,
 		no_resumed;
-	bool error_message; /* any error may be a text */
+	bool error_message;    /* any error may be a text */
+	bool reads_target_xml; /* it reads target descriptions, or has read ours */
 
 	unsigned int disabled; /* packets to do without: rsp/disable.h */
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inferior/osdata.h"
 #include "inferior/solib.h"
 #include "inferior/threaddb.h"
 #include "rsp/binary.h"
@@ -72,6 +73,7 @@ static struct error *features_read(struct server *server, struct cursor annex,
 		return error_create(0, "no target description '%.*s'",
 				    (int)cursor_left(&annex), annex.p);
 	(inferior ? inferior->arch : arch_native())->target_xml(out);
+	server->session.reads_target_xml = true;
 	return NULL;
 }
 
@@ -259,12 +261,25 @@ static struct error *siginfo_write(struct server *server, uint64_t offset,
 	return NULL;
 }
 
+/* The annex names a table. One that is not known is empty, and gdb says so. */
+static struct error *osdata_read(struct server *server, struct cursor annex,
+				 struct buffer *out)
+{
+	char type[32];
+
+	(void)server;
+	snprintf(type, sizeof(type), "%.*s", (int)cursor_left(&annex), annex.p);
+	osdata_xml(type, out);
+	return NULL;
+}
+
 static const struct xfer_object objects[] = {
 	{"features", features_read, NULL, "qXfer:features:read+"},
 	{"auxv", auxv_read, NULL, "qXfer:auxv:read+"},
 	{"exec-file", exec_file_read, NULL, "qXfer:exec-file:read+"},
 	{"libraries-svr4", libraries_read, NULL,
 	 "qXfer:libraries-svr4:read+;augmented-libraries-svr4-read+"},
+	{"osdata", osdata_read, NULL, "qXfer:osdata:read+"},
 	{"threads", threads_read, NULL, "qXfer:threads:read+"},
 	{"siginfo", siginfo_read, siginfo_write,
 	 "qXfer:siginfo:read+;qXfer:siginfo:write+"},

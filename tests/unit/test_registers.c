@@ -126,6 +126,19 @@ Test(registers, the_named_rows_are_right)
 		cr_assert_not_null(reg_by_number(ops, ops->expedited[i]));
 }
 
+/* What gdb expects of a server without a description ends with these: SSE and the
+ * segment bases of amd64, the FPU of aarch64. */
+Test(registers, basic_ones_end_a_feature)
+{
+	unsigned int count;
+	const struct reg_def *table = arch()->registers(&count);
+	const char *last = table[arch()->basic_regs - 1].name;
+
+	cr_assert_leq(arch()->basic_regs, count);
+	cr_assert(strcmp(last, "gs_base") == 0 || strcmp(last, "fpcr") == 0, "%s",
+		  last);
+}
+
 Test(registers, bpf_context_holds_only_whole_words)
 {
 	unsigned int count;

@@ -276,6 +276,9 @@ Test(xfer_empty, without_a_process)
 	assert_error("libraries-svr4:read::0,1000");
 	assert_error("siginfo:read::0,1000");
 	assert_error("siginfo:write::0:x");
+	cr_assert_eq(ask("osdata:read::0,10", &reply)[0], 'm');
+	cr_assert_eq(ask("osdata:read:processes:0,10", &reply)[0], 'm');
+	cr_assert_str_eq(ask("osdata:read:no such table:0,10", &reply), "l");
 	cr_assert_str_eq(ask("threads:read::0,1000", &reply),
 			 "l<threads>\n</threads>\n");
 	cr_assert_eq(ask("features:read:target.xml:0,10", &reply)[0], 'm');
@@ -286,11 +289,11 @@ Test(xfer_empty, features_come_from_the_table)
 	_cleanup_buffer_ struct buffer out = {0};
 
 	xfer_append_features(&out);
-	cr_assert_str_eq(
-		out.data,
-		"qXfer:features:read+;qXfer:auxv:read+;qXfer:exec-file:read+;"
-		"qXfer:libraries-svr4:read+;augmented-libraries-svr4-read+;"
-		"qXfer:threads:read+;qXfer:siginfo:read+;qXfer:siginfo:write+");
+	cr_assert_str_eq(out.data,
+			 "qXfer:features:read+;qXfer:auxv:read+;qXfer:exec-file:read+;"
+			 "qXfer:libraries-svr4:read+;augmented-libraries-svr4-read+;"
+			 "qXfer:osdata:read+;qXfer:threads:read+;qXfer:siginfo:read+;"
+			 "qXfer:siginfo:write+");
 }
 
 /* siginfo needs a thread that stopped for a signal. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What gdb's `info os` shows of this machine: processes, threads, open files, sockets
+ * and so on, as the server may see them in /proc (proc(5)).
+ *
+ * Source of the form: "Debugging with GDB", "Operating System Auxiliary Information"
+ * and qXfer:osdata:read. The tables and their columns are those of gdbserver.
+ */
+#ifndef TRUEHIT_INFERIOR_OSDATA_H
+#define TRUEHIT_INFERIOR_OSDATA_H
+
+#include "base/buffer.h"
+
+/**
+ * Appends the table @type ("processes", "sockets", ...) as an XML document; "" and
+ * "types" are the table of tables. What cannot be read is left out. False: there
+ * is no such table, and nothing is appended.
+ */
+bool osdata_xml(const char *type, struct buffer *out);
+
+#endif
