@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "inferior/signals.h"
 #include "rsp/connection.h"
+#include "rsp/notify.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
@@ -37,6 +38,9 @@ struct thread *server_thread(struct server *server)
 
 	if (chosen->tid > 0 || chosen->pid > 0)
 		thread = threads_find(server, chosen);
+	/* It may end at any time in non-stop mode; its process is still meant. */
+	if (!thread && chosen->pid > 0)
+		return threads_find(server, &(struct thread_id){.pid = chosen->pid});
 	if (!thread)
 		thread = thread_find(&server->run.inferiors, server->run.last.tid);
 	return thread ? thread : threads_find(server, &any);
@@ -47,6 +51,13 @@ struct inferior *server_inferior(struct server *server)
 	const struct thread *thread = server_thread(server);
 
 	return thread ? thread->inferior : NULL;
+}
+
+void server_interrupt(struct server *server)
+{
+	const struct inferior *inferior = server_inferior(server);
+
+	run_interrupt(&server->run, inferior ? inferior->pid : 0);
 }
 
 /* ---- when to end ---- */
@@ -77,24 +88,44 @@ static void tell_stop(struct server *server, const struct stop *stop)
 {
 	struct buffer reply _cleanup_buffer_ = {0};
 
+	if (server->run.non_stop) {
+		notify_stop(server, stop);
+		return;
+	}
+	if (!server->session.resumed)
+		return;
 	server->session.resumed = false;
 	report_stop(server, stop, &reply);
 	connection_send(server->connection, buffer_string(&reply), reply.len);
 }
 
+static bool is_last_end(const struct server *server, const struct stop *stop)
+{
+	return (stop->kind == STOP_EXITED || stop->kind == STOP_KILLED) &&
+	       !has_process(server) && !stays(server);
+}
+
+bool server_take_stop(struct server *server, struct stop *stop)
+{
+	bool taken = run_poll(&server->run, stop);
+
+	if (taken && is_last_end(server, stop))
+		say_end(stop);
+	return taken;
+}
+
+/* In non-stop mode the client has still to say that it knows of the end; then it
+ * leaves. */
 static void poll_stops(struct server *server)
 {
 	struct stop stop;
 
-	if (!run_poll(&server->run, &stop))
+	if (!server_take_stop(server, &stop))
 		return;
-	if (server->connection && server->session.resumed)
+	if (server->connection)
 		tell_stop(server, &stop);
-	if ((stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) &&
-	    !has_process(server) && !stays(server)) {
-		say_end(&stop);
+	if (is_last_end(server, &stop) && !(server->connection && server->run.non_stop))
 		server->ending = true;
-	}
 }
 
 /* ---- the client ---- */
@@ -124,6 +155,7 @@ static void release_program(struct server *server)
 {
 	struct inferior *inferior;
 
+	run_set_non_stop(&server->run, false);
 	run_halt(&server->run);
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		if (inferior->breakpoints)
@@ -164,7 +196,8 @@ static void on_packet(struct server *server, struct cursor packet)
 	if (!server->run.running)
 		session->resumed = false;
 	if (session->exit_server ||
-	    (had_process && !has_process(server) && !stays(server)))
+	    (had_process && !has_process(server) && !stays(server) &&
+	     server->run.unacknowledged.kind == STOP_NONE))
 		server->ending = true;
 }
 
@@ -181,7 +214,7 @@ static void serve_client(struct server *server)
 			on_packet(server, packet);
 			break;
 		case CONNECTION_INTERRUPT:
-			run_interrupt(&server->run);
+			server_interrupt(server);
 			break;
 		case CONNECTION_GONE:
 			lose_client(server);
@@ -219,7 +252,7 @@ static void wait_for_work(struct server *server)
 	} else {
 		count += listener_poll(&server->listener, fds + count);
 	}
-	if (poll(fds, count, -1) < 0)
+	if (poll(fds, count, server->run.more ? 0 : -1) < 0)
 		return;
 	if (fds[0].revents)
 		take_signals(server);

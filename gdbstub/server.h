@@ -35,10 +35,18 @@ int server_main(struct server *server);
  */
 void server_console(struct server *server, const char *text);
 
+/**
+ * Takes the next stop to tell the client (run_poll), and says so if the last process
+ * has ended. False: there is none.
+ */
+bool server_take_stop(struct server *server, struct stop *stop);
+
 /** The thread that Hg chose, or a sensible default; NULL: no process. */
 struct thread *server_thread(struct server *server);
 /** The inferior of that thread; NULL: no process. */
 struct inferior *server_inferior(struct server *server);
+/** Ctrl-C: a thread of that inferior, if one runs, is to stop with SIGINT. */
+void server_interrupt(struct server *server);
 
 /**
  * Remembers what server_launch starts. @program NULL: the same as before, which

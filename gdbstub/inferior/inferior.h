@@ -58,6 +58,7 @@ struct thread {
 	struct resume_action action; /* not RESUME_NONE: resumed */
 	bool fresh;		     /* action given, run_resume not yet called */
 	bool stop_requested;	     /* vCont;t, not yet answered */
+	bool untold;		     /* non-stop: its stop is to be told again */
 	int last_signal;	     /* of the stop that was reported last */
 	int owed_signal;      /* the client gave it, but another stop came before the
 			       * thread ran; 0: none */

@@ -75,6 +75,31 @@ static struct error *begin(struct server *server, struct cursor *args,
 	return NULL;
 }
 
+/* Puts what has changed in place at once if threads run. @error: of the change. */
+static struct error *finish(struct server *server, struct error *error)
+{
+	struct error *other = run_unpause(&server->run);
+
+	if (!error)
+		return other;
+	error_destroy(other);
+	return error;
+}
+
+static struct error *insert(struct server *server, struct breakpoints *breakpoints,
+			    const struct zpacket *packet, const struct wishes *wishes)
+{
+	struct error *error = NULL;
+
+	run_pause(&server->run);
+	/* Of a process that has just ended the client will hear soon. */
+	if (!breakpoints->inferior->pending_stop)
+		error = breakpoints_insert(
+			breakpoints, (enum breakpoint_type)packet->type, packet->addr,
+			packet->kind, &wishes->conditions, &wishes->commands);
+	return finish(server, error);
+}
+
 struct error *packet_Z(struct server *server, struct cursor *args, struct buffer *reply)
 {
 	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
@@ -90,9 +115,7 @@ struct error *packet_Z(struct server *server, struct cursor *args, struct buffer
 	/* Without commands there is nothing to go on with. */
 	wishes.commands.persistent =
 		packet.options.persistent && wishes.commands.list.count > 0;
-	error = breakpoints_insert(breakpoints, (enum breakpoint_type)packet.type,
-				   packet.addr, packet.kind, &wishes.conditions,
-				   &wishes.commands);
+	error = insert(server, breakpoints, &packet, &wishes);
 	/* The empty reply makes gdb try another type (Z4 for Z3). */
 	if (error && error_errno(error) == EOPNOTSUPP) {
 		error_destroy(error);
@@ -111,8 +134,11 @@ struct error *packet_z(struct server *server, struct cursor *args, struct buffer
 
 	if (error || !breakpoints)
 		return error;
+	run_pause(&server->run);
 	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
 			   packet.kind);
-	buffer_append_string(reply, "OK");
-	return NULL;
+	error = finish(server, NULL);
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
 }

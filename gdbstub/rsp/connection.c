@@ -157,13 +157,27 @@ void connection_send(struct connection *connection, const void *payload, size_t 
 {
 	trace("->", payload, len);
 	buffer_reset(&connection->last);
-	frame_encode(&connection->last, payload, len);
+	frame_encode(&connection->last, FRAME_START_PACKET, payload, len);
 	if (buffer_failed(&connection->last)) {
 		log_warning("no memory for a reply to the client");
 		connection->broken = true;
 		return;
 	}
 	queue(connection, connection->last.data, connection->last.len);
+}
+
+void connection_notify(struct connection *connection, const void *payload, size_t len)
+{
+	struct buffer packet _cleanup_buffer_ = {0};
+
+	trace("-> %", payload, len);
+	frame_encode(&packet, FRAME_START_NOTIFICATION, payload, len);
+	if (buffer_failed(&packet)) {
+		log_warning("no memory for a notification to the client");
+		connection->broken = true;
+		return;
+	}
+	queue(connection, packet.data, packet.len);
 }
 
 static void acknowledge(struct connection *connection, bool good)

@@ -39,6 +39,8 @@ enum connection_event connection_next(struct connection *connection,
 
 /** Sends a packet with this payload; kept until the client takes it. */
 void connection_send(struct connection *connection, const void *payload, size_t len);
+/** Sends a notification with this payload ("Stop:..."): no reply to any packet. */
+void connection_notify(struct connection *connection, const void *payload, size_t len);
 /** QStartNoAckMode: neither sends nor heeds acknowledgements from now on. */
 void connection_set_no_ack(struct connection *connection);
 /** Waits until everything is written, at most @timeout milliseconds. */

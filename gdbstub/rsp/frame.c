@@ -191,13 +191,14 @@ static unsigned int count_repeats(const char *p, const char *end)
 	return count >= REPEAT_MIN ? count : 0;
 }
 
-void frame_encode(struct buffer *out, const void *payload, size_t len)
+void frame_encode(struct buffer *out, enum frame_start begin, const void *payload,
+		  size_t len)
 {
 	const char *p = payload, *end = p + len;
 	size_t start;
 	uint8_t sum = 0;
 
-	buffer_append_char(out, '$');
+	buffer_append_char(out, (char)begin);
 	start = out->len;
 	while (p < end) {
 		unsigned int repeats = 0;

@@ -52,7 +52,14 @@ void frame_decoder_deinit(struct frame_decoder *decoder);
 enum frame_event frame_decode(struct frame_decoder *decoder, const char **p,
 			      const char *end);
 
+/** What a packet begins with. */
+enum frame_start {
+	FRAME_START_PACKET = '$',
+	FRAME_START_NOTIFICATION = '%', /* never acknowledged */
+};
+
 /** Appends a whole packet with this payload (any bytes). */
-void frame_encode(struct buffer *out, const void *payload, size_t len);
+void frame_encode(struct buffer *out, enum frame_start begin, const void *payload,
+		  size_t len);
 
 #endif

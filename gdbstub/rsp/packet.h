@@ -70,7 +70,9 @@ packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
 	packet_qSearch_memory;
 /* resume.c */
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
-	packet_s, packet_S;
+	packet_s, packet_S, packet_vCtrlC;
+/* notify.c */
+packet_handler packet_vStopped;
 /* breakpoint.c */
 packet_handler packet_Z, packet_z;
 /* process.c */

@@ -139,9 +139,14 @@ struct error *packet_vRun(struct server *server, struct cursor *args,
 	error = server_set_program(server, program, words.word);
 	if (!error)
 		error = server_launch(server);
-	if (!error)
-		report_last_stop(server, reply);
-	return error;
+	if (error)
+		return error;
+	/* The client takes its first thread for chosen, in either mode. */
+	server->session.general = (struct thread_id){.pid = server->run.last.pid,
+						     .tid = server->run.last.tid,
+						     .named_pid = true};
+	report_last_stop(server, reply);
+	return NULL;
 }
 
 struct error *packet_vAttach(struct server *server, struct cursor *args,
@@ -152,9 +157,14 @@ struct error *packet_vAttach(struct server *server, struct cursor *args,
 
 	if (!error)
 		error = server_attach(server, (pid_t)pid);
-	if (!error)
+	if (error)
+		return error;
+	/* In non-stop mode its threads' stops follow. */
+	if (server->run.non_stop)
+		buffer_append_string(reply, "OK");
+	else
 		report_last_stop(server, reply);
-	return error;
+	return NULL;
 }
 
 /* R: there is no reply, so that an error is only for the log. */

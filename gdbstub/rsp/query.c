@@ -91,11 +91,9 @@ struct error *packet_QNonStop(struct server *server, struct cursor *args,
 	bool on = false;
 	struct error *error = parse_switch(args, "QNonStop", &on);
 
-	(void)server;
 	if (error)
 		return error;
-	if (on)
-		return error_create(0, "non-stop mode is not supported");
+	run_set_non_stop(&server->run, on);
 	ok(reply);
 	return NULL;
 }

@@ -55,7 +55,7 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 {
 	const struct reg_def *table;
 	struct thread *thread;
-	struct error *error = threads_current(server, &thread);
+	struct error *error = threads_stopped(server, &thread);
 	struct regs regs;
 	unsigned int count;
 	int err;
@@ -97,7 +97,7 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 {
 	const struct reg_def *table;
 	struct thread *thread;
-	struct error *error = threads_current(server, &thread);
+	struct error *error = threads_stopped(server, &thread);
 	struct regs regs;
 	unsigned int count;
 	int err;
@@ -128,7 +128,7 @@ static struct error *one_register(struct server *server, struct cursor *args,
 				  struct thread **thread, struct regs *regs,
 				  const struct reg_def **reg)
 {
-	struct error *error = threads_current(server, thread);
+	struct error *error = threads_stopped(server, thread);
 	uint64_t number;
 	int err;
 

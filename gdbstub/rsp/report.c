@@ -46,7 +46,8 @@ void report_stop(struct server *server, const struct stop *stop, struct buffer *
 
 	text.gdb_signal = (unsigned int)signal_to_gdb(stop->signal);
 	if (thread && stop->kind != STOP_EXITED && stop->kind != STOP_KILLED) {
-		choose_thread(server, thread);
+		if (!server->run.non_stop)
+			choose_thread(server, thread);
 		text.core = thread_core(thread);
 		append_expedited(thread, &registers);
 		if (stop->kind == STOP_EXEC)

@@ -8,7 +8,8 @@
 
 struct server;
 
-/** Appends the stop reply; the thread becomes the one that packets are about. */
+/** Appends the stop reply; in all-stop mode the thread becomes the one that packets
+ * are about. */
 void report_stop(struct server *server, const struct stop *stop, struct buffer *reply);
 /** Appends the reply to `?`: the last stop, or W00 if there is no process. */
 void report_last_stop(struct server *server, struct buffer *reply);

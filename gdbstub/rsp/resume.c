@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "inferior/signals.h"
+#include "rsp/notify.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
@@ -102,7 +103,7 @@ static bool assign(struct run *run, struct thread *thread,
 }
 
 static struct error *resume(struct server *server, const struct assignment *assignments,
-			    size_t count)
+			    size_t count, struct buffer *reply)
 {
 	struct inferior *inferior;
 	struct thread *thread;
@@ -113,12 +114,17 @@ static struct error *resume(struct server *server, const struct assignment *assi
 		TAILQ_FOREACH (thread, &inferior->threads, link)
 			any |= assign(&server->run, thread, assignments, count);
 	}
-	if (!any)
+	/* In non-stop mode it may have ended just now. */
+	if (!any && !server->run.non_stop)
 		return error_create(0, "no such thread to resume");
 	error = run_resume(&server->run);
-	if (!error)
+	if (error)
+		return error;
+	if (server->run.non_stop)
+		buffer_append_string(reply, "OK");
+	else
 		server->session.resumed = true;
-	return error;
+	return NULL;
 }
 
 struct error *packet_vCont(struct server *server, struct cursor *args,
@@ -127,19 +133,20 @@ struct error *packet_vCont(struct server *server, struct cursor *args,
 	struct buffer list _cleanup_buffer_ = {0};
 	size_t count = 0;
 
-	(void)reply;
 	while (cursor_left(args) > 0) {
 		struct assignment assignment = {0};
 		struct error *error = parse_assignment(args, &assignment);
 
 		if (error)
 			return error;
+		if (assignment.action.kind == RESUME_STOP && !server->run.non_stop)
+			return error_create(0, "vCont;t is for non-stop mode");
 		buffer_append(&list, &assignment, sizeof(assignment));
 		count++;
 	}
 	if (buffer_failed(&list))
 		return error_create(ENOMEM, "vCont");
-	return resume(server, (const void *)list.data, count);
+	return resume(server, (const void *)list.data, count, reply);
 }
 
 struct error *packet_vCont_query(struct server *server, struct cursor *args,
@@ -163,7 +170,7 @@ static struct error *jump(struct server *server, struct cursor *args)
 
 	if (cursor_left(args) == 0)
 		return NULL;
-	error = threads_current(server, &thread);
+	error = threads_stopped(server, &thread);
 	if (error)
 		return error;
 	if (!cursor_hex(args, &pc) || cursor_left(args) > 0)
@@ -175,7 +182,7 @@ static struct error *jump(struct server *server, struct cursor *args)
 /* The packets from before vCont: an action for one thread. The others go on, too,
  * unless Hc chose the one. */
 static struct error *resume_current(struct server *server, struct cursor *args,
-				    struct resume_action action)
+				    struct resume_action action, struct buffer *reply)
 {
 	const struct thread_id *chosen = &server->session.resuming;
 	bool alone = chosen->tid > 0 && threads_find(server, chosen);
@@ -195,11 +202,11 @@ static struct error *resume_current(struct server *server, struct cursor *args,
 	else
 		assignments[0].threads = (struct thread_id){
 			.pid = thread->inferior->pid, .tid = thread->tid};
-	return resume(server, assignments, alone ? 1 : 2);
+	return resume(server, assignments, alone ? 1 : 2, reply);
 }
 
 static struct error *resume_with_signal(struct server *server, struct cursor *args,
-					enum resume_kind kind)
+					enum resume_kind kind, struct buffer *reply)
 {
 	struct resume_action action = {.kind = kind};
 	struct error *error = parse_signal(args, &action.signal);
@@ -208,39 +215,50 @@ static struct error *resume_with_signal(struct server *server, struct cursor *ar
 		return error;
 	if (cursor_left(args) > 0 && !cursor_char(args, ';'))
 		return error_create(0, "no ';' after the signal number");
-	return resume_current(server, args, action);
+	return resume_current(server, args, action, reply);
 }
 
 struct error *packet_c(struct server *server, struct cursor *args, struct buffer *reply)
 {
-	(void)reply;
 	return resume_current(server, args,
-			      (struct resume_action){.kind = RESUME_CONTINUE});
+			      (struct resume_action){.kind = RESUME_CONTINUE}, reply);
 }
 
 struct error *packet_s(struct server *server, struct cursor *args, struct buffer *reply)
 {
-	(void)reply;
-	return resume_current(server, args,
-			      (struct resume_action){.kind = RESUME_STEP});
+	return resume_current(server, args, (struct resume_action){.kind = RESUME_STEP},
+			      reply);
 }
 
 struct error *packet_C(struct server *server, struct cursor *args, struct buffer *reply)
 {
-	(void)reply;
-	return resume_with_signal(server, args, RESUME_CONTINUE);
+	return resume_with_signal(server, args, RESUME_CONTINUE, reply);
 }
 
 struct error *packet_S(struct server *server, struct cursor *args, struct buffer *reply)
 {
-	(void)reply;
-	return resume_with_signal(server, args, RESUME_STEP);
+	return resume_with_signal(server, args, RESUME_STEP, reply);
 }
 
 struct error *packet_stop_reason(struct server *server, struct cursor *args,
 				 struct buffer *reply)
 {
 	(void)args;
-	report_last_stop(server, reply);
+	if (server->run.non_stop) {
+		run_tell_all(&server->run);
+		notify_next(server, reply);
+	} else {
+		report_last_stop(server, reply);
+	}
+	return NULL;
+}
+
+/* As the byte 0x03, but it may be asked whether there is such a packet. */
+struct error *packet_vCtrlC(struct server *server, struct cursor *args,
+			    struct buffer *reply)
+{
+	(void)args;
+	server_interrupt(server);
+	buffer_append_string(reply, "OK");
 	return NULL;
 }

@@ -52,6 +52,20 @@ struct error *threads_current(struct server *server, struct thread **ret)
 	return *ret ? NULL : error_create(0, "no process is being debugged");
 }
 
+struct error *threads_stopped(struct server *server, struct thread **ret)
+{
+	const struct thread_id *chosen = &server->session.general;
+	struct error *error = threads_current(server, ret);
+
+	if (error)
+		return error;
+	if (chosen->tid > 0 && (*ret)->tid != chosen->tid)
+		return error_create(0, "thread %d has ended", chosen->tid);
+	if ((*ret)->running)
+		return error_create(0, "thread %d is running", (*ret)->tid);
+	return NULL;
+}
+
 /* H: which thread the packets that follow are about. */
 struct error *packet_H(struct server *server, struct cursor *args, struct buffer *reply)
 {

@@ -35,5 +35,7 @@ struct error *threads_inferior(struct server *server, uint64_t pid,
 			       struct inferior **ret);
 /** The thread that Hg chose; an error if there is no process. */
 struct error *threads_current(struct server *server, struct thread **ret);
+/** The same for registers: an error if that very thread has ended or runs. */
+struct error *threads_stopped(struct server *server, struct thread **ret);
 
 #endif

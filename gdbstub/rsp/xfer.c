@@ -214,7 +214,7 @@ static struct error *threads_read(struct server *server, struct cursor annex,
 static struct error *siginfo_get(struct server *server, struct thread **thread,
 				 siginfo_t *info)
 {
-	struct error *error = threads_current(server, thread);
+	struct error *error = threads_stopped(server, thread);
 	int r;
 
 	if (error)

@@ -8,6 +8,7 @@
  *   events.c   what the kernel tells, one handler an event
  *   fork.c     ... of processes that come from others
  *   life.c     how inferiors come and go
+ *   nonstop.c  non-stop mode: which stops the client knows of
  *
  * A thread is resumed if its action is not RESUME_NONE: the client thinks that it
  * runs. It may be stopped all the same for a while: halted for another thread's
@@ -41,5 +42,13 @@ void proceed_listening(struct thread *thread);
 void proceed_alone(struct run *run, struct thread *thread);
 /** The thread that ran alone has left the place, or is gone: traps go back. */
 void proceed_together(struct run *run, struct inferior *inferior);
+
+/* ---- nonstop.c ---- */
+
+/** Does the client know of this thread's last stop, or that it runs? What it asks of
+ * one that it knows wrongly is ignored. */
+bool nonstop_is_known(const struct run *run, const struct thread *thread);
+/** Is any thread resumed that has not ended? */
+bool nonstop_any_resumed(const struct run *run);
 
 #endif

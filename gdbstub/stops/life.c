@@ -51,6 +51,7 @@ static struct error *adopt(struct run *run, struct inferior *inferior, int signa
 			inferior_kill(inferior);
 		return error_create(ENOMEM, "process %d", inferior->pid);
 	}
+	TAILQ_FIRST(&inferior->threads)->last_signal = signal;
 	run->last = (struct stop){
 		.kind = STOP_SIGNAL,
 		.signal = signal,
@@ -124,8 +125,10 @@ static void begin_leaving(struct run *run)
 
 static void end_leaving(struct run *run)
 {
-	if (run->non_stop)
-		proceed_all(run);
+	if (!run->non_stop)
+		return;
+	proceed_all(run);
+	run->running = nonstop_any_resumed(run);
 }
 
 /* A process whose fork the client has not heard of, or NULL. */

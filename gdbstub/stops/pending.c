@@ -120,18 +120,35 @@ void pending_pass_signal(const struct run *run, struct thread *thread)
 	pending_clear(thread);
 }
 
+/* Of a thread that is to be told again the client hears why it stopped last. */
+static struct thread *first_untold(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread->untold)
+				return thread;
+		}
+	}
+	return NULL;
+}
+
 static bool is_reportable(const struct thread *thread)
 {
 	return thread->pending_stop && thread->action.kind != RESUME_NONE;
 }
 
-/* The client waits for the thread that it steps; the others wait their turn. */
-static bool comes_before(const struct thread *a, const struct thread *b)
+/* In all-stop mode the client waits for the thread that it steps; the others wait
+ * their turn. */
+static bool comes_before(const struct run *run, const struct thread *a,
+			 const struct thread *b)
 {
 	bool a_steps = a->action.kind == RESUME_STEP || a->action.kind == RESUME_RANGE;
 	bool b_steps = b->action.kind == RESUME_STEP || b->action.kind == RESUME_RANGE;
 
-	if (a_steps != b_steps)
+	if (!run->non_stop && a_steps != b_steps)
 		return a_steps;
 	return a->pending_stop->order < b->pending_stop->order;
 }
@@ -144,7 +161,7 @@ static struct thread *first_thread(const struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (is_reportable(thread) &&
-			    (!first || comes_before(thread, first)))
+			    (!first || comes_before(run, thread, first)))
 				first = thread;
 		}
 	}
@@ -166,7 +183,18 @@ static struct inferior *first_ended(const struct run *run)
 
 bool pending_any(const struct run *run)
 {
-	return first_ended(run) || first_thread(run);
+	return first_untold(run) || first_ended(run) || first_thread(run);
+}
+
+static void take_untold(struct thread *thread, struct stop *stop)
+{
+	*stop = (struct stop){
+		.kind = STOP_SIGNAL,
+		.pid = thread->inferior->pid,
+		.tid = thread->tid,
+		.signal = thread->last_signal,
+	};
+	thread->untold = false;
 }
 
 static void take_end(struct inferior *inferior, struct stop *stop)
@@ -200,11 +228,13 @@ static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
 bool pending_take(struct run *run, struct stop *stop)
 {
 	struct inferior *ended = first_ended(run);
-	struct thread *thread = first_thread(run);
+	struct thread *untold = first_untold(run), *thread = first_thread(run);
 
-	if (ended)
+	if (untold)
+		take_untold(untold, stop);
+	else if (ended)
 		take_end(ended, stop);
 	else if (thread)
 		take_stop(run, thread, stop);
-	return ended || thread;
+	return untold || ended || thread;
 }

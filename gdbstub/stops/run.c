@@ -13,6 +13,8 @@
 #include "stops/events.h"
 #include "stops/pending.h"
 
+enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
+
 /* ---- actions ---- */
 
 /* A signal that has not reached its thread is kept: the client will not give it
@@ -58,7 +60,7 @@ static void request_stop(struct run *run, struct thread *thread)
 
 void run_set_action(struct run *run, struct thread *thread, struct resume_action action)
 {
-	if (thread->inferior->hidden)
+	if (!nonstop_is_known(run, thread))
 		return;
 	if (run->non_stop && action.kind == RESUME_STOP) {
 		request_stop(run, thread);
@@ -202,7 +204,8 @@ struct error *run_resume(struct run *run)
 
 void run_pause(struct run *run)
 {
-	halt_all(run);
+	if (run->running)
+		halt_all(run);
 }
 
 struct error *run_unpause(struct run *run)
@@ -210,9 +213,10 @@ struct error *run_unpause(struct run *run)
 	struct inferior *inferior;
 	struct error *error = NULL;
 
+	if (!run->running)
+		return NULL;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (run->non_stop && !error && !inferior->pending_stop &&
-		    !inferior->hidden)
+		if (!error && !inferior->pending_stop && !inferior->hidden)
 			error = breakpoints_commit(inferior->breakpoints, false);
 	}
 	proceed_all(run);
@@ -221,48 +225,52 @@ struct error *run_unpause(struct run *run)
 
 /* ---- interrupting ---- */
 
-/* Asks one thread to stop, unless one that can answer was asked already. */
-static void interrupt_one(const struct run *run)
+static bool is_asked(const struct thread *thread)
+{
+	return thread->interrupting && !thread->stop_requested;
+}
+
+/* A thread of the process (0: of any) that can answer, best one that was asked. */
+static struct thread *answering_thread(const struct run *run, pid_t pid)
 {
 	struct inferior *inferior;
 	struct thread *thread, *chosen = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (!thread->running || thread_is_zombie(thread))
+			if ((pid != 0 && inferior->pid != pid) || !thread->running ||
+			    thread_is_zombie(thread))
 				continue;
-			if (thread->interrupting && !thread->stop_requested)
-				return;
+			if (is_asked(thread))
+				return thread;
 			if (!chosen)
 				chosen = thread;
 		}
 	}
-	if (chosen)
-		thread_interrupt(chosen);
+	return chosen;
 }
 
-void run_interrupt(struct run *run)
+/* Asks one thread to stop, unless one that can answer was asked already. */
+static void interrupt_one(struct run *run)
+{
+	struct thread *thread = answering_thread(run, run->interrupt_pid);
+
+	if (!thread)
+		thread = answering_thread(run, 0);
+	run->interrupt_pid = thread ? thread->inferior->pid : 0;
+	if (thread && !is_asked(thread))
+		thread_interrupt(thread);
+}
+
+void run_interrupt(struct run *run, pid_t pid)
 {
 	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
+	run->interrupt_pid = pid;
 	if (run->running)
 		interrupt_one(run);
 }
 
 /* ---- reporting ---- */
-
-static bool any_resumed(const struct run *run)
-{
-	struct inferior *inferior;
-	struct thread *thread;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (is_resumed(thread))
-				return true;
-		}
-	}
-	return false;
-}
 
 static void report(struct run *run, const struct stop *stop)
 {
@@ -275,16 +283,24 @@ static void report(struct run *run, const struct stop *stop)
 	run->last = *stop;
 	if (thread)
 		thread->last_signal = stop->signal;
+	if (run->non_stop)
+		run->unacknowledged = *stop;
 	if (!run->non_stop)
 		clear_actions(run);
-	else if (thread && stop->kind != STOP_NO_RESUMED)
+	else if (thread)
 		clear_action(thread);
-	run->running = run->non_stop && any_resumed(run);
+	run->running = run->non_stop && nonstop_any_resumed(run);
+}
+
+/* In non-stop mode one at a time. */
+static bool may_report(const struct run *run)
+{
+	return run->non_stop ? run->unacknowledged.kind == STOP_NONE : run->running;
 }
 
 static bool report_pending(struct run *run, struct stop *stop)
 {
-	if ((!run->running && !run->non_stop) || !pending_any(run))
+	if (!may_report(run) || !pending_any(run))
 		return false;
 	if (!run->non_stop)
 		halt_all(run);
@@ -294,13 +310,27 @@ static bool report_pending(struct run *run, struct stop *stop)
 	return true;
 }
 
+/* Was the last thread that had been resumed the one that ended? */
+static bool report_no_resumed(struct run *run, struct stop *stop)
+{
+	if (!run->running || !run->wishes.no_resumed || !may_report(run) ||
+	    halt_needed(run))
+		return false;
+	*stop = (struct stop){.kind = STOP_NO_RESUMED};
+	report(run, stop);
+	run->running = false;
+	return true;
+}
+
 bool run_poll(struct run *run, struct stop *stop)
 {
 	struct event event;
 
+	run->more = false;
 	if (report_pending(run, stop))
 		return true;
-	for (;;) {
+	/* The client has its say even if hits never end. */
+	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
 		inferiors_wait(&run->inferiors, false, &event);
 		if (event.kind == EVENT_NONE)
 			break;
@@ -308,15 +338,11 @@ bool run_poll(struct run *run, struct stop *stop)
 		if (report_pending(run, stop))
 			return true;
 	}
+	run->more = event.kind != EVENT_NONE;
 	/* Whom run_interrupt asked may have ended instead of stopping. */
 	if (run->running && run->interrupt_requested)
 		interrupt_one(run);
-	if (!run->running || !run->wishes.no_resumed || halt_needed(run))
-		return false;
-	*stop = (struct stop){.kind = STOP_NO_RESUMED};
-	report(run, stop);
-	run->running = false;
-	return true;
+	return !run->more && report_no_resumed(run, stop);
 }
 
 void run_halt(struct run *run)

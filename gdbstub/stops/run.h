@@ -62,10 +62,14 @@ struct run {
 	int output;	  /* a descriptor: where commands of breakpoints print */
 
 	/* Kept by run.c. */
+	bool more; /* run_poll has not taken all that the kernel has to tell */
 	bool interrupt_requested;
+	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
 	bool halting;	     /* threads are being stopped: resume nobody */
 	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
 	uint64_t order;	     /* stops seen so far */
+	struct stop unacknowledged; /* non-stop: reported, but the client may not know
+				     * yet; STOP_NONE: nothing */
 };
 
 /** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
@@ -98,14 +102,25 @@ struct error *run_resume(struct run *run);
  * An error of run_unpause is one of committing. */
 void run_pause(struct run *run);
 struct error *run_unpause(struct run *run);
-/** Ctrl-C: every thread (non-stop: one) stops; the next stop is SIGINT unless another
- * comes first. While nothing runs: the next resume stops at once. */
-void run_interrupt(struct run *run);
 /**
- * Takes what the kernel has to tell (never blocks). True: *stop is to be
- * reported, and everything is stopped.
+ * Ctrl-C: every thread (non-stop: one) stops; the next stop is SIGINT unless another
+ * comes first. It is of a thread of @pid if one runs there (0: of any). While nothing
+ * runs: the next resume stops at once.
+ */
+void run_interrupt(struct run *run, pid_t pid);
+/**
+ * Takes what the kernel has to tell (never blocks). True: *stop is to be reported,
+ * and everything is stopped. Non-stop mode: only that thread is; no other stop is
+ * reported before run_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
+/** Changes the mode. All threads stop at the end of non-stop mode. */
+void run_set_non_stop(struct run *run, bool on);
+/** Non-stop mode: each stopped thread is reported again by run_poll. */
+void run_tell_all(struct run *run);
+/** The client knows of the stop that run_poll has reported last. Until then, what it
+ * wants of that thread is ignored. */
+void run_acknowledge(struct run *run);
 /** Stops every thread without reporting (the client went away). */
 void run_halt(struct run *run);
 

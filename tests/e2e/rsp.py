@@ -13,6 +13,7 @@ class Closed(Exception):
 class Client:
     def __init__(self, server):
         self.buffer = b""
+        self.notifications = []
         if isinstance(server, socket.socket):
             self.socket = server
         elif server.address.startswith("/"):
@@ -43,22 +44,38 @@ class Client:
         first, self.buffer = self.buffer[:1], self.buffer[1:]
         return first
 
+    def frame_text(self):
+        """What kind of frame comes next, $ or %, and its text; packets are
+        acknowledged."""
+        while (kind := self.byte()) not in (b"$", b"%"):
+            pass
+        raw = b""
+        while (c := self.byte()) != b"#":
+            raw += c
+        wanted = int(self.byte() + self.byte(), 16)
+        if sum(raw) & 0xff != wanted:
+            raise ValueError(f"bad checksum of {raw!r}")
+        if self.acks and kind == b"$":
+            self.send_bytes(b"+")
+        return kind, self.decode(raw)
+
     def receive(self):
-        """The next packet's text, acknowledged; console output is skipped."""
+        """The next packet's text; console output is skipped, notifications are kept."""
         while True:
-            while self.byte() != b"$":
-                pass
-            raw = b""
-            while (c := self.byte()) != b"#":
-                raw += c
-            wanted = int(self.byte() + self.byte(), 16)
-            if sum(raw) & 0xff != wanted:
-                raise ValueError(f"bad checksum of {raw!r}")
-            if self.acks:
-                self.send_bytes(b"+")
-            text = self.decode(raw)
-            if not re.match(rb"O([0-9a-f][0-9a-f])+$", text):
+            kind, text = self.frame_text()
+            if kind == b"%":
+                self.notifications.append(text.decode("latin1"))
+            elif not re.match(rb"O([0-9a-f][0-9a-f])+$", text):
                 return text
+
+    def notification(self):
+        """The next notification's text."""
+        if not self.notifications:
+            kind, text = self.frame_text()
+            if kind != b"%":
+                raise ValueError(f"a packet, not a notification: {text!r}")
+            return text.decode("latin1")
+        return self.notifications.pop(0)
 
     acks = True
 

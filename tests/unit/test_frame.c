@@ -134,7 +134,7 @@ static void expect_encoded(const char *payload, const char *expected)
 {
 	struct buffer out _cleanup_buffer_ = {0};
 
-	frame_encode(&out, payload, strlen(payload));
+	frame_encode(&out, FRAME_START_PACKET, payload, strlen(payload));
 	cr_expect_str_eq(buffer_string(&out), expected);
 }
 
@@ -156,7 +156,7 @@ Test(frame, repeat_counts_are_never_framing_characters)
 	for (size_t len = 1; len <= sizeof(payload); len++) {
 		struct buffer out _cleanup_buffer_ = {0};
 
-		frame_encode(&out, payload, len);
+		frame_encode(&out, FRAME_START_PACKET, payload, len);
 		/* All but the frame's own. */
 		for (size_t i = 1; i + 3 < out.len; i++)
 			cr_assert(!strchr("$#+-", out.data[i]), "length %zu", len);
@@ -169,7 +169,7 @@ static void round_trip(const char *payload, size_t len)
 	struct frame_decoder decoder;
 	const char *p, *end;
 
-	frame_encode(&out, payload, len);
+	frame_encode(&out, FRAME_START_PACKET, payload, len);
 	frame_decoder_init(&decoder, len);
 	p = out.data;
 	end = p + out.len;

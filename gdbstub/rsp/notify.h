@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stops in non-stop mode: the first one is a notification that comes at any time, the
+ * others follow one by one as the client asks for them (vStopped). Those that wait do
+ * so in stops/: what is detached or killed meanwhile takes its stops along.
+ *
+ * Source of the facts: "Debugging with GDB", Remote Protocol, Notification Packets.
+ */
+#ifndef TRUEHIT_RSP_NOTIFY_H
+#define TRUEHIT_RSP_NOTIFY_H
+
+#include "base/buffer.h"
+#include "stops/run.h"
+
+struct server;
+
+/** Sends "%Stop:...". */
+void notify_stop(struct server *server, const struct stop *stop);
+/** Appends the next stop to tell, or OK if there is none. */
+void notify_next(struct server *server, struct buffer *reply);
+
+#endif

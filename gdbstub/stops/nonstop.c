@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Non-stop mode: which stops the client knows of.
+ *
+ * A stop waits in its thread (pending.c) until the client has said that it knows of
+ * the one before, so that whatever lets a thread or process go also lets its stops
+ * go. Of the one that was told last the client may not know yet: what it asks of
+ * that thread until then, it asks of a thread that it believes to run.
+ */
+#include "stops/control.h"
+#include "stops/pending.h"
+
+/* A stop that the client has asked for is none that it has to hear of later. */
+static void forget_request(struct thread *thread)
+{
+	const struct pending_stop *pending = thread->pending_stop;
+
+	thread->untold = false;
+	if (pending && pending->stop.kind == STOP_SIGNAL && pending->stop.signal == 0)
+		pending_clear(thread);
+}
+
+static void forget_requests(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			forget_request(thread);
+	}
+}
+
+void run_set_non_stop(struct run *run, bool on)
+{
+	struct stop last = run->last;
+
+	if (on == run->non_stop)
+		return;
+	if (!on) {
+		run_halt(run);
+		forget_requests(run);
+		run_acknowledge(run);
+		run->last = last;
+	}
+	run->non_stop = on;
+}
+
+void run_tell_all(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	run_acknowledge(run);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			thread->untold = !inferior->hidden && !thread->running &&
+					 thread->action.kind == RESUME_NONE;
+	}
+}
+
+void run_acknowledge(struct run *run)
+{
+	run->unacknowledged = (struct stop){.kind = STOP_NONE};
+}
+
+bool nonstop_is_known(const struct run *run, const struct thread *thread)
+{
+	const struct stop *stop = &run->unacknowledged;
+
+	if (thread->inferior->hidden || thread->untold)
+		return false;
+	if (stop->kind == STOP_NONE)
+		return true;
+	return thread->tid != stop->tid && thread->inferior->pid != stop->child;
+}
+
+/* A leader that has ended before its threads will never stop. */
+bool nonstop_any_resumed(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread->action.kind != RESUME_NONE &&
+			    !(thread->running && thread_is_zombie(thread)))
+				return true;
+		}
+	}
+	return false;
+}

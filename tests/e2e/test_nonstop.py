@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Non-stop mode, byte by byte: one thread stops, the others run on; stops are
+notifications, fetched one by one, each told exactly once."""
+import os
+import re
+import subprocess
+import time
+
+import harness
+import rsp
+
+FEATURES = "qSupported:multiprocess+;swbreak+;hwbreak+;fork-events+;vfork-events+;no-resumed+"
+
+
+class NonStop:
+    """A client in non-stop mode with a program of its own."""
+
+    def __init__(self, t, *arguments, program="counters", options=(), multi=False):
+        self.t = t
+        self.program = program
+        self.symbols = {}
+        command = [] if multi else [t.prog(program), *arguments]
+        self.server = t.server(*options, "COMM", *command)
+        self.connect()
+
+    def connect(self, mode="QNonStop:1"):
+        self.client = rsp.Client(self.server)
+        self.t.check("QNonStop+" in self.ask(FEATURES), "QNonStop+ is not offered")
+        self.expect("OK", mode)
+
+    def ask(self, packet):
+        return self.client.ask(packet)
+
+    def expect(self, wanted, packet):
+        self.t.match(f"^(?:{wanted})$", self.ask(packet), packet)
+
+    def fetch(self, first):
+        """All stops from the first one on, as [signal, thread, text]."""
+        stops = []
+        while first != "OK":
+            stops.append(self.stop(first))
+            first = self.ask("vStopped")
+        return stops
+
+    def stop(self, text):
+        text = text.removeprefix("Stop:")
+        thread = re.search(r"thread:([^;]*)", text)
+        return text[:3], thread and thread.group(1), text
+
+    def notified(self):
+        """The stops that the next notification begins with."""
+        return self.fetch(self.client.notification())
+
+    def symbol(self, name):
+        """An address in the program, which is not randomised."""
+        if not self.symbols:
+            text = subprocess.run(["nm", self.t.prog(self.program)], capture_output=True,
+                                  text=True, check=True).stdout
+            for address, symbol in re.findall(r"^([0-9a-f]+) \w (\w+)$", text, re.M):
+                self.symbols[symbol] = 0x555555554000 + int(address, 16)
+        return self.symbols[name]
+
+    def long(self, name, index=0):
+        text = self.ask(f"m{self.symbol(name) + 8 * index:x},8")
+        return int.from_bytes(bytes.fromhex(text), "little")
+
+    def counters(self, count):
+        return [self.long("counters", i) for i in range(count)]
+
+    def threads(self):
+        ids = re.findall(r'id="([^"]*)"', self.ask("qXfer:threads:read::0,10000"))
+        return sorted(ids)
+
+    def run_threads(self, count):
+        """Lets the program run until all its threads count."""
+        stops = self.fetch(self.ask("?"))
+        self.t.equal([s[0] for s in stops], ["T05"], "stops at the start")
+        self.expect("OK", "vCont;c")
+        harness.wait_for(lambda: all(self.counters(count)), "threads that count")
+        return self.threads()
+
+    def moves(self, index, count):
+        before = self.counters(count)
+        harness.wait_for(lambda: self.counters(count)[index] > before[index],
+                         f"counter {index} to move")
+
+    def stop_all(self, threads):
+        self.expect("OK", "vCont;t")
+        stops = []
+        while len(stops) < len(threads):
+            stops += self.notified()
+        self.t.equal(sorted(s[1] for s in stops), threads, "threads that have stopped")
+        return stops
+
+
+def test_one_stops_the_others_run(t):
+    n = NonStop(t, 3)
+    threads = n.run_threads(3)
+    t.equal(len(threads), 4, "threads")
+    worker = threads[1]
+    n.expect("OK", f"vCont;t:{worker}")
+    stops = n.notified()
+    t.equal([s[:2] for s in stops], [("T00", worker)], "the stop that was asked for")
+    still = n.counters(3)
+    for index in (1, 2):
+        n.moves(index, 3)
+    t.equal(n.counters(3)[0], still[0], "the stopped thread's counter")
+    # Registers of a stopped thread, and of none that runs.
+    n.expect("OK", f"Hg{worker}")
+    t.match("^[0-9a-fx]+$", n.ask("g"))
+    n.expect("OK", f"Hg{threads[2]}")
+    for packet in ("g", "p10", "P10=0000000000000000", "G00"):
+        t.match(r"^E\.thread \d+ is running$", n.ask(packet))
+    n.expect("OK", f"vCont;c:{worker}")
+    n.moves(0, 3)
+    # Asked twice, told once; an action for a thread that is gone is no error.
+    n.expect("OK", f"vCont;t:{worker};t:{worker}")
+    n.expect("OK", f"vCont;t:{worker}")
+    t.equal([s[0] for s in n.notified()], ["T00"], "one stop for two requests")
+    n.expect("OK", f"vCont;c:{worker.split('.')[0]}.7fffffff")
+    n.moves(1, 3)
+
+
+def test_stops_are_fetched_one_by_one(t):
+    n = NonStop(t, 4)
+    threads = n.run_threads(4)
+    n.expect("OK", "vStopped")
+    stops = n.stop_all(threads)
+    t.equal({s[0] for s in stops}, {"T00"}, "signals")
+    n.expect("OK", "vStopped")
+    # `?` tells every stopped thread again, and no running one.
+    n.expect("OK", f"vCont;c:{threads[2]}")
+    again = n.fetch(n.ask("?"))
+    t.equal(sorted(s[1] for s in again), [x for x in threads if x != threads[2]], "?")
+    t.equal({s[0] for s in again}, {"T00"}, "signals")
+    for _, _, text in again:
+        t.match(r"(^|;)10:[0-9a-f]{16};", text[3:], "registers in a stop")
+
+
+def test_what_is_told_is_not_resumed_before_it_is_known(t):
+    """vCont;c crosses a notification on the wire: the stop is not lost."""
+    n = NonStop(t, 2)
+    threads = n.run_threads(2)
+    n.expect("OK", f"vCont;t:{threads[1]}")
+    first = n.client.notification()
+    n.expect("OK", "vCont;c")
+    n.expect("OK", "vStopped")
+    still = n.counters(2)[0]
+    n.moves(1, 2)
+    t.equal(n.counters(2)[0], still, "the counter of the thread that was told")
+    t.match("^Stop:T00", first)
+    n.expect("OK", "vCont;c")
+    n.moves(0, 2)
+
+
+def test_breakpoint_while_threads_run(t):
+    n = NonStop(t, 3)
+    threads = n.run_threads(3)
+    where = n.symbol("tick")
+    for _ in range(3):
+        n.expect("OK", f"Z0,{where:x},1")
+        stops = []
+        while len(stops) < 3:
+            stops += n.notified()
+        t.equal(sorted(s[1] for s in stops), threads[1:], "one hit per thread")
+        for _, _, text in stops:
+            t.match("^T05.*swbreak:;", text)
+            pc = int.from_bytes(bytes.fromhex(re.search("10:([0-9a-f]{16});", text)[1]),
+                                "little")
+            t.equal(pc, where, "the PC of a hit")
+        n.expect("OK", f"z0,{where:x},1")
+        still = n.counters(3)
+        n.expect("OK", "vCont;c")
+        for index in range(3):
+            n.moves(index, 3)
+        t.check(min(b - a for a, b in zip(still, n.counters(3))) > 0, "all go on")
+    # The main thread has run on all the time: it is not told.
+    n.expect("OK", f"vCont;t:{threads[0]}")
+    t.equal([s[:2] for s in n.notified()], [("T00", threads[0])], "the main thread")
+
+
+def test_steps_and_hits_of_many_threads(t):
+    """Every thread stops at each of its hits: its counter moves by one each time."""
+    n = NonStop(t, 4)
+    threads = n.run_threads(4)
+    where = n.symbol("tick")
+    n.expect("OK", f"Z0,{where:x},1")
+    seen, state = {}, {}
+    while sum(len(s) for s in seen.values()) < 60:
+        for _, thread, text in n.notified():
+            index = threads.index(thread) - 1
+            if "swbreak" in text:
+                t.check(state.get(thread) in (None, "run"), f"{thread} hit twice")
+                seen.setdefault(index, []).append(n.long("counters", index))
+                # Over the trap as a client does it: without, step, with.
+                n.expect("OK", f"z0,{where:x},1")
+                n.expect("OK", f"vCont;s:{thread}")
+                state[thread] = "step"
+            else:
+                t.equal(state[thread], "step", "what a SIGTRAP ends")
+                n.expect("OK", f"Z0,{where:x},1")
+                n.expect("OK", f"vCont;c:{thread}")
+                state[thread] = "run"
+    t.equal(sorted(seen), [0, 1, 2, 3], "threads that hit")
+
+
+def test_detach_while_threads_run(t):
+    process = harness.Process(t, [t.prog("counters"), "3"])
+    harness.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 4, "threads")
+    n = NonStop(t, multi=True, options=("--multi",))
+    n.expect("OK", "!")
+    n.expect("OK", f"vAttach;{process.pid:x}")
+    stops = n.notified()
+    while len(stops) < 4:
+        stops += n.notified()
+    t.equal([s[0] for s in stops], ["T00"] * 4, "stops after vAttach")
+    n.expect("OK", "vCont;c")
+    n.expect("OK", f"vCont;t:p{process.pid:x}.{process.pid:x}")
+    # The stop is neither fetched nor known when the process is let go.
+    n.client.notification()
+    n.expect("OK", f"D;{process.pid:x}")
+    n.expect("OK", "vStopped")
+    n.expect("OK", "vStopped")
+    t.equal(harness.tracer_of(process.pid), 0, "tracer")
+    t.check(harness.process_state(process.pid) in "SR", "it runs on")
+    n.expect("OK|l|<.*", "qfThreadInfo")
+
+
+def test_two_programs(t):
+    """One is detached from, one is killed, and the others' stops are untouched."""
+    n = NonStop(t, multi=True, options=("--multi",))
+    n.expect("OK", "!")
+    path = t.prog("counters").encode().hex()
+    pids = []
+    for _ in range(3):
+        text = n.ask(f"vRun;{path};{'2'.encode().hex()}")
+        pids.append(t.match(r"^T05.*thread:p([0-9a-f]+)\.", text).group(1))
+        n.expect("OK", f"vCont;c:p{pids[-1]}.-1")
+    harness.wait_for(lambda: len(n.threads()) == 9, "threads of all")
+    n.expect("OK", "vCont;t")
+    n.client.notification()
+    n.expect("OK", f"vKill;{pids[0]}")
+    stops = n.fetch(n.ask("vStopped"))
+    t.equal([s for s in stops if s[1].startswith(f"p{pids[0]}.")], [],
+            "stops of what was killed")
+    left = sorted(s[1] for s in stops)
+    while len(left) < 5:
+        left = sorted(left + [s[1] for s in n.notified()])
+    n.expect("OK", f"vCont;c:p{pids[1]}.-1")
+    n.expect("OK", f"D;{pids[2]}")
+    t.equal(len(n.threads()), 3, "threads of the one that is left")
+    n.expect("OK", f"Hgp{pids[1]}.{pids[1]}")
+    n.expect("OK", f"M{n.symbol('leave'):x},4:01000000")
+    t.match(f"^W07;process:{pids[1]}$", n.notified()[0][2])
+    os.kill(int(pids[2], 16), 9)
+
+
+def test_interrupt(t):
+    """vCtrlC and the byte 0x03: one thread stops with SIGINT."""
+    n = NonStop(t, 3)
+    threads = n.run_threads(3)
+    for ask in (lambda: n.expect("OK", "vCtrlC"), n.client.interrupt):
+        ask()
+        stops = n.notified()
+        t.equal([s[0] for s in stops], ["T02"], "stops")
+        running = [i for i in range(3) if threads[i + 1] != stops[0][1]]
+        for index in running:
+            n.moves(index, 3)
+        n.expect("OK", "vCont;c")
+
+
+def test_end(t):
+    n = NonStop(t, 3)
+    n.run_threads(3)
+    pid = n.server.inferior()
+    n.expect("OK", f"M{n.symbol('leave'):x},4:01000000")
+    t.equal(n.client.notification(), f"Stop:W07;process:{pid:x}", "the end")
+    n.expect("OK", "vStopped")
+    n.client.close()
+    t.equal(n.server.wait(), 0, "exit status")
+
+
+def test_mode_changes_while_threads_run(t):
+    n = NonStop(t, 3)
+    threads = n.run_threads(3)
+    n.expect("OK", f"vCont;t:{threads[1]}")
+    n.expect("OK", "QNonStop:0")
+    n.client.notifications.clear()
+    t.match("^T", n.ask("?"))
+    still = n.counters(3)
+    time.sleep(0.05)
+    t.equal(n.counters(3), still, "counters of a stopped program")
+    t.match(r"^E\.vCont;t is for non-stop", n.ask("vCont;t"))
+    n.expect("OK", "vStopped")
+    # All-stop: nothing but the stop that comes.
+    n.client.send_bytes(rsp.Client.frame("vCont;c"))
+    t.match(r"^E\.the program is running", n.ask("QNonStop:1"))
+    t.equal(n.ask("vCtrlC"), "OK", "vCtrlC")
+    t.match("^T02", n.client.receive().decode())
+    # And back.
+    n.expect("OK", "QNonStop:1")
+    stops = n.fetch(n.ask("?"))
+    t.equal(sorted(s[1] for s in stops), threads, "stops of all threads")
+    n.expect("OK", "vCont;c")
+    for index in range(3):
+        n.moves(index, 3)
+    t.match("^E", n.ask("QNonStop:2"))
+
+
+def test_client_vanishes(t):
+    """With stops told, not told, and threads that run: the next client finds the
+    program whole, without a trap in it."""
+    n = NonStop(t, 3)
+    threads = n.run_threads(3)
+    n.expect("OK", f"vCont;t:{threads[1]}")
+    n.expect("OK", f"Z0,{n.symbol('tick'):x},1")
+    n.client.notification()
+    n.client.close()
+    n.server.wait_output("reopen")
+    n.connect()
+    stops = n.fetch(n.ask("?"))
+    t.equal(sorted(s[1] for s in stops), threads, "stopped threads")
+    n.expect("OK", "vCont;c")
+    for index in range(3):
+        n.moves(index, 3)
+    n.client.close()
+    n.server.wait_output("(?s)reopen.*reopen")
+    n.connect("QNonStop:0")
+    t.match("^T", n.ask("?"))
+    n.client.send_bytes(rsp.Client.frame("vCont;c"))
+    n.client.interrupt()
+    t.match("^T02", n.client.receive().decode())
+
+
+def test_once_ends_with_its_client(t):
+    n = NonStop(t, 2, options=("--once",))
+    n.run_threads(2)
+    n.client.close()
+    t.equal(n.server.wait(), 0, "exit status")
