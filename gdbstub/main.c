@@ -16,16 +16,8 @@ int main(int argc, char **argv)
 		log_warning("%s\nTry 'truehit --help'.", error_text(error));
 		return EXIT_FAILURE;
 	}
-	if (server.options.show_help) {
-		options_print_help();
-		return EXIT_SUCCESS;
-	}
-	if (server.options.show_version) {
-		options_print_version();
-		return EXIT_SUCCESS;
-	}
-	if (server.options.show_packets) {
-		options_print_packets();
+	if (server.options.print) {
+		server.options.print();
 		return EXIT_SUCCESS;
 	}
 	error = arch_native()->init();

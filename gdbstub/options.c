@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +15,15 @@ struct words {
 	char **next, **end;
 };
 
+/* Either sets a flag of struct options to a value, or calls a function. */
 struct option_row {
 	const char *name;
 	const char *argument; /* "[=CATEGORIES]" if it may have one; or NULL */
 	const char *help;
+	size_t flag;
+	bool value;
 	struct error *(*set)(struct options *options, const char *argument);
 };
-
-static struct error *set_once(struct options *options, const char *argument)
-{
-	(void)argument;
-	options->once = true;
-	return NULL;
-}
-
-static struct error *set_multi(struct options *options, const char *argument)
-{
-	(void)argument;
-	options->multi = true;
-	return NULL;
-}
 
 static struct error *set_debug(struct options *options, const char *argument)
 {
@@ -46,6 +36,13 @@ static struct error *set_debug_format(struct options *options, const char *argum
 	(void)options;
 	return argument ? log_format(argument)
 			: error_create(0, "--debug-format needs a list");
+}
+
+static struct error *set_debug_file(struct options *options, const char *argument)
+{
+	(void)options;
+	return argument ? log_open_file(argument)
+			: error_create(0, "--debug-file needs the name of a file");
 }
 
 static struct error *set_remote_debug(struct options *options, const char *argument)
@@ -62,62 +59,69 @@ static struct error *set_event_loop_debug(struct options *options, const char *a
 	return log_enable("server");
 }
 
-static struct error *set_fixed_addresses(struct options *options, const char *argument)
-{
-	(void)argument;
-	options->disable_randomization = true;
-	return NULL;
-}
-
-static struct error *set_random_addresses(struct options *options, const char *argument)
-{
-	(void)argument;
-	options->disable_randomization = false;
-	return NULL;
-}
-
 static struct error *set_disabled(struct options *options, const char *argument)
 {
 	if (argument)
 		return disable_parse(argument, &options->disabled);
-	options->show_packets = true;
+	options->print = disable_print_names;
+	return NULL;
+}
+
+static struct error *set_selftest(struct options *options, const char *argument)
+{
+	(void)argument;
+	options->print = options_print_selftest;
 	return NULL;
 }
 
 static struct error *set_version(struct options *options, const char *argument)
 {
 	(void)argument;
-	options->show_version = true;
+	options->print = options_print_version;
 	return NULL;
 }
 
 static struct error *set_help(struct options *options, const char *argument)
 {
 	(void)argument;
-	options->show_help = true;
+	options->print = options_print_help;
 	return NULL;
 }
 
+#define FLAG(name_, value_) .flag = offsetof(struct options, name_), .value = value_
+
 static const struct option_row option_rows[] = {
-	{"--once", NULL, "serve one client, then end", set_once},
+	{"--once", NULL, "serve one client, then end", FLAG(once, true)},
 	{"--multi", NULL, "wait for a client without a program; stay when one ends",
-	 set_multi},
-	{"--debug", "[=CATEGORIES]",
-	 "debugging output: all, or rsp, inferior, stops, bpf, server", set_debug},
-	{"--remote-debug", NULL, "the same as --debug=rsp", set_remote_debug},
-	{"--event-loop-debug", NULL, "the same as --debug=server",
-	 set_event_loop_debug},
-	{"--debug-format", "=all|none|timestamp",
-	 "what each line of debugging output begins with", set_debug_format},
+	 FLAG(multi, true)},
+	{"--startup-with-shell", NULL, "start programs by $SHELL (the default)",
+	 FLAG(with_shell, true)},
+	{"--no-startup-with-shell", NULL, "start programs directly",
+	 FLAG(with_shell, false)},
+	{"--no-escape-args", NULL, "let the shell expand the program's arguments",
+	 FLAG(escape_args, false)},
 	{"--disable-randomization", NULL,
-	 "start programs at fixed addresses (the default)", set_fixed_addresses},
+	 "start programs at fixed addresses (the default)",
+	 FLAG(disable_randomization, true)},
 	{"--no-disable-randomization", NULL, "start programs at random addresses",
-	 set_random_addresses},
+	 FLAG(disable_randomization, false)},
 	{"--disable-packet", "[=NAMES]",
 	 "answer like a server without these packets; without NAMES, list them",
-	 set_disabled},
-	{"--version", NULL, "print the version and end", set_version},
-	{"--help", NULL, "print this text and end", set_help},
+	 .set = set_disabled},
+	{"--debug", "[=CATEGORIES]",
+	 "debugging output: all, or rsp, inferior, stops, bpf, server",
+	 .set = set_debug},
+	{"--remote-debug", NULL, "the same as --debug=rsp", .set = set_remote_debug},
+	{"--event-loop-debug", NULL, "the same as --debug=server",
+	 .set = set_event_loop_debug},
+	{"--debug-format", "=all|none|timestamp",
+	 "what each line of debugging output begins with", .set = set_debug_format},
+	{"--debug-file", "=FILE", "where debugging output goes, instead of stderr",
+	 .set = set_debug_file},
+	{"--selftest", "[=FILTER]", "tests that are built in: none",
+	 .set = set_selftest},
+	{"--version", NULL, "print the version and end", .set = set_version},
+	{"--help", NULL, "print this text and end", .set = set_help},
 };
 
 enum { NOPTIONS = sizeof(option_rows) / sizeof(option_rows[0]) };
@@ -136,9 +140,12 @@ static struct error *set_option(struct options *options, const char *word)
 			continue;
 		if (argument && !row->argument)
 			return error_create(0, "%s takes no argument", row->name);
-		return row->set(options, argument);
+		if (row->set)
+			return row->set(options, argument);
+		*(bool *)((char *)options + row->flag) = row->value;
+		return NULL;
 	}
-	return error_create(0, "unknown option: %s", word);
+	return error_create(0, "Unknown argument: %s", word);
 }
 
 static bool take_attach(struct words *words)
@@ -183,7 +190,7 @@ static struct error *parse_pid(struct words *words, pid_t *pid)
 
 	if (!word)
 		return error_create(0, "--attach needs the PID of a process");
-	value = strtol(word, &end, 10);
+	value = strtol(word, &end, 0);
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value <= 0 ||
 	    value > INT_MAX)
 		return error_create(0, "'%s' is not a PID", word);
@@ -199,7 +206,8 @@ struct error *options_parse(struct options *options, int argc, char **argv)
 	struct words words = {argv + (argc > 0), argv + argc};
 	bool attach = false;
 
-	*options = (struct options){.disable_randomization = true};
+	*options = (struct options){
+		.disable_randomization = true, .with_shell = true, .escape_args = true};
 	while (words.next < words.end && is_option(*words.next)) {
 		struct error *error;
 
@@ -214,7 +222,7 @@ struct error *options_parse(struct options *options, int argc, char **argv)
 		if (error)
 			return error;
 	}
-	if (options->show_version || options->show_help || options->show_packets)
+	if (options->print)
 		return NULL;
 	if (words.next == words.end)
 		return error_create(0, "no COMM given, the place to listen at");
@@ -239,6 +247,7 @@ void options_print_help(void)
 	       "              port 0 means any free one, which is printed\n"
 	       "  HOST:PORT   that TCP port of the addresses of HOST; [V6]:PORT\n"
 	       "  unix:PATH   a unix socket\n"
+	       "  DEVICE      a serial line, such as /dev/ttyS0\n"
 	       "  stdio, -    standard input and output\n\n"
 	       "Options:\n");
 	for (int i = 0; i < NOPTIONS; i++) {
@@ -255,10 +264,11 @@ void options_print_help(void)
 
 void options_print_version(void)
 {
-	printf("truehit %s\n", PACKAGE_VERSION);
+	/* Scripts look for a gdbserver, and for the version of its command line. */
+	printf("truehit %s, in place of GNU gdbserver (GDB) 13.1\n", PACKAGE_VERSION);
 }
 
-void options_print_packets(void)
+void options_print_selftest(void)
 {
-	disable_print_names();
+	printf("Selftests have been disabled for this build.\n");
 }

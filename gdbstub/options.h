@@ -9,23 +9,24 @@
 #include "base/error.h"
 
 struct options {
-	const char *comm; /* :PORT, HOST:PORT, -, stdio, unix:PATH */
+	const char *comm; /* :PORT, HOST:PORT, -, stdio, unix:PATH, a tty device */
 	bool once;
 	bool multi;
 	pid_t attach_pid;    /* 0: none */
 	char **wrapper;	     /* NULL-terminated, in argv; NULL: none */
 	char **program_argv; /* NULL-terminated, in argv; NULL: none */
 	bool disable_randomization;
+	bool with_shell;
+	bool escape_args; /* the program gets the words of program_argv as they are */
 	unsigned int disabled; /* packets: rsp/disable.h */
-	bool show_version, show_help, show_packets;
+	void (*print)(void);   /* print this and end; NULL: serve */
 };
 
 /** Reads the command line; the error is one clear line for the user. */
 struct error *options_parse(struct options *options, int argc, char **argv);
-/** The texts of --help and --version. */
+/** What --help, --version and --selftest print. */
 void options_print_help(void);
 void options_print_version(void);
-/** What --disable-packet without a list prints. */
-void options_print_packets(void);
+void options_print_selftest(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "inferior/signals.h"
 #include "rsp/connection.h"
+#include "rsp/disable.h"
 #include "rsp/notify.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
@@ -136,8 +137,9 @@ static void begin_session(struct server *server)
 	session_init(&server->session);
 	server->session.disabled = server->options.disabled;
 	server->run.wishes = (struct run_wishes){0};
+	if (!listener_is_reliable(&server->listener))
+		server->session.disabled |= DISABLE_NO_ACK;
 	memset(server->run.pass_signal, 0, sizeof(server->run.pass_signal));
-	server->disable_randomization = server->options.disable_randomization;
 }
 
 static void accept_client(struct server *server)
@@ -268,6 +270,8 @@ static void serve(struct server *server)
 		poll_stops(server);
 		if (!server->connection)
 			accept_client(server);
+		if (!server->connection && !listener_is_open(&server->listener))
+			server->ending = true;
 		if (!server->ending)
 			wait_for_work(server);
 	}
@@ -280,14 +284,21 @@ static void on_sigpipe(int signal)
 	(void)signal;
 }
 
-/* Signals that end us come through the event loop, unless our parent wants them
- * ignored (nohup). */
+/*
+ * Signals that end us come through the event loop, unless our parent wants them
+ * ignored (nohup). The program has the terminal; what we print shall appear all the
+ * same (stty tostop).
+ */
 static struct error *catch_signals(struct server *server)
 {
 	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
 	struct sigaction pipe_action = {.sa_handler = on_sigpipe};
 	sigset_t set;
 
+	sigemptyset(&set);
+	sigaddset(&set, SIGTTOU);
+	sigaddset(&set, SIGTTIN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -312,9 +323,33 @@ static struct error *open_listener(struct server *server)
 
 	if (!error)
 		error = listener_open(&server->listener, &comm);
-	if (!error && comm.kind == COMM_STDIO)
-		log_info("stdin/stdout redirected");
 	return error;
+}
+
+static struct error *set_program(struct server *server)
+{
+	char **argv = server->options.program_argv;
+	struct buffer arguments _cleanup_buffer_ = {0};
+
+	if (server->options.escape_args)
+		return startup_set_program(&server->startup, argv[0], argv);
+	for (char **word = argv + 1; *word; word++)
+		buffer_printf(&arguments, "%s%s", word == argv + 1 ? "" : " ", *word);
+	if (buffer_failed(&arguments))
+		return error_create(ENOMEM, "%s", argv[0]);
+	return startup_set_command(&server->startup, argv[0],
+				   buffer_string(&arguments));
+}
+
+/* Scripts wait for gdbserver's last words, whatever the reason was. */
+static struct error *started(struct error *error)
+{
+	struct error *reason _cleanup_error_ = error;
+
+	if (!error || error_errno(error) == 0)
+		return take_ptr(reason);
+	log_warning("%s", error_text(error));
+	return error_create(0, "During startup program exited with code 127.");
 }
 
 static struct error *open_program(struct server *server)
@@ -322,14 +357,12 @@ static struct error *open_program(struct server *server)
 	const struct options *options = &server->options;
 	struct error *error;
 
-	server->disable_randomization = options->disable_randomization;
 	if (options->attach_pid > 0)
 		return server_attach(server, options->attach_pid);
 	if (!options->program_argv)
 		return NULL;
-	error = server_set_program(server, options->program_argv[0],
-				   options->program_argv);
-	return error ? error : server_launch(server);
+	error = set_program(server);
+	return error ? error : started(server_launch(server));
 }
 
 static void say_processes(const struct server *server, const char *what, bool attached)
@@ -355,7 +388,7 @@ static void close_server(struct server *server)
 	session_deinit(&server->session);
 	connection_destroy(server->connection);
 	listener_close(&server->listener);
-	server_forget_program(server);
+	startup_deinit(&server->startup);
 	close(server->signal_fd);
 }
 
@@ -363,11 +396,12 @@ int server_main(struct server *server)
 {
 	struct error *error _cleanup_error_ = open_listener(server);
 
+	startup_init(&server->startup, &server->options);
 	if (!error)
 		error = catch_signals(server);
 	if (error) {
 		listener_close(&server->listener);
-		log_info("%s", error_text(error));
+		log_info("%s\nExiting", error_text(error));
 		return EXIT_FAILURE;
 	}
 	run_init(&server->run);
@@ -376,7 +410,7 @@ int server_main(struct server *server)
 	session_init(&server->session);
 	error = open_program(server);
 	if (error) {
-		log_info("%s", error_text(error));
+		log_info("%s\nExiting", error_text(error));
 	} else {
 		listener_announce(&server->listener);
 		serve(server);

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "rsp/listener.h"
 #include "rsp/session.h"
+#include "startup.h"
 #include "stops/run.h"
 
 struct connection;
@@ -19,10 +20,7 @@ struct server {
 	int signal_fd;
 	bool ending; /* leave the event loop */
 
-	/* How to start the program again (vRun without a name, R). */
-	char *program;
-	char **argv;
-	bool disable_randomization;
+	struct startup startup; /* how vRun and R start programs */
 };
 
 /** Starts or attaches as the options say, serves clients until it is time to
@@ -48,15 +46,9 @@ struct inferior *server_inferior(struct server *server);
 /** Ctrl-C: a thread of that inferior, if one runs, is to stop with SIGINT. */
 void server_interrupt(struct server *server);
 
-/**
- * Remembers what server_launch starts. @program NULL: the same as before, which
- * is an error if there is none. Copies both; argv[0] is replaced by the program.
- */
-struct error *server_set_program(struct server *server, const char *program,
-				 char *const *argv);
-/** Frees what server_set_program keeps. */
-void server_forget_program(struct server *server);
-/** Starts the remembered program, and says so on stderr. */
+/** An error if the client has a process and cannot have more. */
+struct error *server_check_room(const struct server *server);
+/** Starts the program that server->startup names, and says so on stderr. */
 struct error *server_launch(struct server *server);
 /** Attaches, and says so on stderr. */
 struct error *server_attach(struct server *server, pid_t pid);

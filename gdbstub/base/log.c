@@ -14,6 +14,7 @@ static const char *const category_names[LOG_NCATEGORIES] = {
 /* stderr's twin: part of the process, like stderr itself. */
 static unsigned int enabled_mask;
 static bool timestamps;
+static FILE *debug_file; /* NULL: stderr */
 
 static int category_find(const char *name, size_t len)
 {
@@ -99,13 +100,27 @@ struct error *log_format(const char *parts)
 	return NULL;
 }
 
+struct error *log_open_file(const char *path)
+{
+	FILE *file = path ? fopen(path, "we") : NULL;
+
+	if (path && !file)
+		return error_create(errno, "Cannot open %s for writing", path);
+	if (file)
+		setvbuf(file, NULL, _IOLBF, BUFSIZ);
+	if (debug_file)
+		fclose(debug_file);
+	debug_file = file;
+	return NULL;
+}
+
 bool log_enabled(enum log_category category)
 {
 	return enabled_mask & 1U << category;
 }
 
 /* One write per line, so that lines of the inferior do not get mixed in. */
-static void write_line(const char *prefix, const char *format, va_list args)
+static void write_line(FILE *file, const char *prefix, const char *format, va_list args)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -113,7 +128,7 @@ static void write_line(const char *prefix, const char *format, va_list args)
 		text = NULL;
 		return;
 	}
-	fprintf(stderr, "%s%s\n", prefix, text);
+	fprintf(file, "%s%s\n", prefix, text);
 }
 
 void log_debug(enum log_category category, const char *format, ...)
@@ -133,7 +148,7 @@ void log_debug(enum log_category category, const char *format, ...)
 		snprintf(prefix, sizeof(prefix),
 			 "truehit: %s: ", category_names[category]);
 	va_start(args, format);
-	write_line(prefix, format, args);
+	write_line(debug_file ? debug_file : stderr, prefix, format, args);
 	va_end(args);
 	errno = saved;
 }
@@ -143,7 +158,7 @@ void log_info(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	write_line("", format, args);
+	write_line(stderr, "", format, args);
 	va_end(args);
 }
 
@@ -152,6 +167,6 @@ void log_warning(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	write_line("truehit: ", format, args);
+	write_line(stderr, "truehit: ", format, args);
 	va_end(args);
 }

@@ -36,6 +36,10 @@ struct error *log_disable(const char *categories);
  */
 struct error *log_format(const char *parts);
 
+/** Debugging output goes to this file from now on, instead of stderr; NULL: to stderr
+ * again. An error changes nothing. */
+struct error *log_open_file(const char *path);
+
 /** Is the category on? For output that is costly to make. */
 bool log_enabled(enum log_category category);
 

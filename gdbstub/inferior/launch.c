@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/words.h"
+#include "inferior/shell.h"
+#include "inferior/signals.h"
 #include "inferior/terminal.h"
 #include "inferior/wait.h"
 
@@ -30,114 +33,127 @@ struct failure {
 	int err;
 };
 
-/* ---- which file to run ---- */
-
-static bool is_file(const char *path)
+void signal_state_save(struct signal_state *state)
 {
-	struct stat st;
+	struct sigaction action;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/* @path seen from the current directory; the caller frees it. */
-static char *absolute(const char *path)
-{
-	_cleanup_free_ char *directory = NULL;
-	char *ret;
-
-	if (*path == '/' || !(directory = getcwd(NULL, 0)))
-		return strdup(path);
-	return asprintf(&ret, "%s/%s", directory, path) < 0 ? NULL : ret;
-}
-
-static char *search_path(const char *name)
-{
-	const char *path = getenv("PATH");
-
-	for (path = path ? path : "/bin:/usr/bin"; *path != '\0';) {
-		int len = (int)strcspn(path, ":");
-		_cleanup_free_ char *file = NULL;
-
-		if (asprintf(&file, "%.*s/%s", len, path, name) < 0)
-			return NULL;
-		if (is_file(file) && access(file, X_OK) == 0)
-			return absolute(file);
-		path += len;
-		path += *path == ':';
-	}
-	return NULL;
-}
-
-/* The file to exec; NULL: no memory. One that does not exist is left to exec. */
-static char *find_program(const char *program)
-{
-	if (!is_file(program) && !strchr(program, '/')) {
-		char *found = search_path(program);
-
-		if (found)
-			return found;
-	}
-	return absolute(program);
+	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
+	sigemptyset(&state->ignored);
+	for (int i = 1; i < NSIG; i++)
+		if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigaddset(&state->ignored, i);
 }
 
 /* ---- what to exec ---- */
 
 struct command {
-	const char *program; /* for error texts */
-	char *file;
-	char **argv;	    /* the array is owned, the words are not */
+	char *program;	    /* as the program will see it in argv[0] */
+	char **argv;	    /* the shell's, the wrapper's or the program's */
 	unsigned int execs; /* until the program itself runs */
 };
 
 static void cleanup_command(struct command *command)
 {
-	free(command->file);
-	free(command->argv);
+	free(command->program);
+	words_free(command->argv);
 }
 
-static size_t count_words(char *const *words)
+/*
+ * As gdbserver has it: a bare name is a file of the current directory if there is
+ * one, and else looked for in PATH by whoever executes it. NULL: no memory.
+ */
+static char *find_program(const char *program)
 {
-	size_t count = 0;
+	_cleanup_free_ char *directory = NULL;
+	struct stat st;
+	char *ret;
 
-	while (words && words[count])
-		count++;
-	return count;
+	if (strchr(program, '/') || stat(program, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    !(directory = getcwd(NULL, 0)))
+		return strdup(program);
+	return asprintf(&ret, "%s/%s", directory, program) < 0 ? NULL : ret;
 }
 
-/* @program is the path of the program. -ENOMEM on failure. */
-static int command_init(struct command *command, const struct launch_options *options,
-			char *program)
+static char *const *arguments(const struct launch_options *options)
 {
-	size_t before = count_words(options->wrapper);
-	size_t count = count_words(options->argv);
+	return options->argv && options->argv[0] ? options->argv + 1 : NULL;
+}
 
-	command->program = program;
-	command->execs = before > 0 ? 2 : 1;
-	command->file =
-		before > 0 ? find_program(options->wrapper[0]) : strdup(program);
-	command->argv = calloc(before + count + 1, sizeof(command->argv[0]));
-	if (!command->file || !command->argv)
-		return -ENOMEM;
-	if (before > 0)
-		memcpy(command->argv, options->wrapper,
-		       before * sizeof(command->argv[0]));
-	memcpy(command->argv + before, options->argv, count * sizeof(command->argv[0]));
-	/* The wrapper shall find the same file. */
-	if (before > 0)
-		command->argv[before] = program;
-	return 0;
+/* "exec WRAPPER PROGRAM ARGUMENTS" */
+static void shell_command(const struct launch_options *options, const char *program,
+			  struct buffer *text)
+{
+	const char *shell = options->shell;
+	char *const words[] = {(char *)program, NULL};
+
+	buffer_append_string(text, "exec ");
+	shell_quote_words(text, shell, options->wrapper);
+	if (options->wrapper)
+		buffer_append_char(text, ' ');
+	shell_quote_words(text, shell, words);
+	buffer_append_char(text, ' ');
+	if (options->arguments)
+		buffer_append_string(text, options->arguments);
+	else
+		shell_quote_words(text, shell, arguments(options));
+}
+
+static struct error *direct_argv(const struct launch_options *options,
+				 const char *program, char ***argv)
+{
+	char **split _cleanup_words_ = NULL;
+	struct error *error = NULL;
+
+	if (options->arguments)
+		error = shell_split(options->arguments, &split);
+	if (error)
+		return error;
+	if (!words_append(argv, options->wrapper) ||
+	    !words_take(argv, strdup(program)) ||
+	    !words_append(argv, split ? split : arguments(options)))
+		return error_create(ENOMEM, "Cannot exec %s", program);
+	return NULL;
+}
+
+/* One word of a command line can be no longer (linux/binfmts.h, MAX_ARG_STRLEN). */
+static size_t word_max(void)
+{
+	return 32 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct error *command_init(struct command *command,
+				  const struct launch_options *options)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+
+	command->execs = options->wrapper ? 2 : 1;
+	command->program = find_program(options->program);
+	if (!command->program)
+		return error_create(ENOMEM, "Cannot exec %s", options->program);
+	if (options->shell)
+		shell_command(options, command->program, &text);
+	/* Words of ours are the same without the shell. */
+	if (!options->shell || (!options->arguments && text.len >= word_max()))
+		return direct_argv(options, command->program, &command->argv);
+	command->execs++;
+	if (buffer_failed(&text) ||
+	    !words_append(&command->argv,
+			  (char *const[]){(char *)options->shell, (char *)"-c",
+					  text.data, NULL}))
+		return error_create(ENOMEM, "Cannot exec %s", options->program);
+	return NULL;
 }
 
 /* ---- the child's side ---- */
 
-static void reset_signals(void)
+static void reset_signals(const struct signal_state *state)
 {
 	sigset_t none;
 
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int i = 1; i < NSIG; i++)
+		signal(i, state && sigismember(&state->ignored, i) ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, state ? &state->blocked : &none, NULL);
 }
 
 static int null_stdin(void)
@@ -153,7 +169,7 @@ static int null_stdin(void)
 static enum step become_program(const struct launch_options *options,
 				const struct command *command)
 {
-	reset_signals();
+	reset_signals(options->signals);
 	if (options->directory && chdir(options->directory) < 0)
 		return STEP_DIRECTORY;
 	if (options->stdin_is_null && null_stdin() < 0)
@@ -165,7 +181,9 @@ static enum step become_program(const struct launch_options *options,
 		    personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0)
 			return STEP_RANDOMIZATION;
 	}
-	execve(command->file, command->argv, options->envp ? options->envp : environ);
+	if (options->envp)
+		environ = (char **)options->envp;
+	execvp(command->argv[0], command->argv);
 	return STEP_EXEC;
 }
 
@@ -200,14 +218,12 @@ static void abandon(pid_t child)
 }
 
 /* Lets signals pass until the child has called exec so many times. False: it ended
- * instead. */
-static bool wait_execs(pid_t child, unsigned int execs)
+ * instead; *status says how. */
+static bool wait_execs(pid_t child, unsigned int execs, int *status)
 {
-	int status;
-
-	while (wait_status(child, &status) && WIFSTOPPED(status)) {
-		unsigned int trace_event = (unsigned int)status >> 16;
-		int signal = trace_event == 0 ? WSTOPSIG(status) : 0;
+	while (wait_status(child, status) && WIFSTOPPED(*status)) {
+		unsigned int trace_event = (unsigned int)*status >> 16;
+		int signal = trace_event == 0 ? WSTOPSIG(*status) : 0;
 
 		if (trace_event == PTRACE_EVENT_EXEC && --execs == 0)
 			return true;
@@ -216,15 +232,24 @@ static bool wait_execs(pid_t child, unsigned int execs)
 	return false;
 }
 
-static struct error *exec_error(const struct command *command, int report)
+/* The texts are gdbserver's, scripts look for them. */
+static struct error *startup_error(const struct command *command, int report,
+				   int status)
 {
 	struct failure failure;
 
-	if (read(report, &failure, sizeof(failure)) != sizeof(failure))
-		return error_create(0, "%s ended before it could run",
-				    command->program);
-	return error_create(failure.err, "%s %s", step_texts[failure.step],
-			    command->file);
+	if (read(report, &failure, sizeof(failure)) == sizeof(failure))
+		return error_create(failure.err, "%s %s", step_texts[failure.step],
+				    failure.step == STEP_EXEC ? command->argv[0]
+							      : command->program);
+	if (WIFSIGNALED(status))
+		return error_create(
+			0, "During startup program terminated with signal %s, %s.",
+			signal_name(WTERMSIG(status)), strsignal(WTERMSIG(status)));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return error_create(0, "During startup program exited normally.");
+	return error_create(0, "During startup program exited with code %d.",
+			    WEXITSTATUS(status));
 }
 
 /* The child waits for a byte from @go; brings it to its first instruction. */
@@ -235,18 +260,20 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	const uintptr_t first = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 	const char *program = command->program;
 	struct inferior *inferior;
+	int status = 0;
 
-	/* What a wrapper starts besides is none of our business. */
+	/* What a shell or a wrapper starts besides is none of our business. */
 	if (ptrace(PTRACE_SEIZE, child, NULL, first) < 0) {
 		int err = errno;
 
 		abandon(child);
 		return error_create(err, "Cannot trace %s", program);
 	}
-	if (write(go, "", 1) != 1 || !wait_execs(child, command->execs) ||
-	    ptrace(PTRACE_SETOPTIONS, child, NULL, first | TRACE_OPTIONS) < 0) {
+	if (write(go, "", 1) != 1 || !wait_execs(child, command->execs, &status))
+		return startup_error(command, report, status);
+	if (ptrace(PTRACE_SETOPTIONS, child, NULL, first | TRACE_OPTIONS) < 0) {
 		abandon(child);
-		return exec_error(command, report);
+		return error_create(0, "%s was killed before it could run", program);
 	}
 	inferior = inferior_create(inferiors, child, false);
 	if (!inferior) {
@@ -290,13 +317,12 @@ struct error *inferior_launch(struct inferiors *inferiors,
 			      const struct launch_options *options,
 			      struct inferior **ret)
 {
-	_cleanup_free_ char *program = find_program(options->program);
 	struct command command _cleanup_(cleanup_command) = {0};
+	struct error *error = command_init(&command, options);
 	int go[2] = {-1, -1}, report[2] = {-1, -1};
-	struct error *error;
 
-	if (!program || command_init(&command, options, program) < 0)
-		return error_create(ENOMEM, "Cannot exec %s", options->program);
+	if (error)
+		return error;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
 		error = error_create(errno, "Cannot exec %s", options->program);
 	else

@@ -4,8 +4,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+/* The terminal that we share with the program; -1: none. */
+static int terminal(void)
+{
+	static const int standard[] = {STDIN_FILENO, STDERR_FILENO};
+
+	for (size_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++)
+		if (tcgetpgrp(standard[i]) >= 0)
+			return standard[i];
+	return -1;
+}
+
 /* A background process that does this is sent SIGTTOU, unless it is blocked. */
-static int set_foreground(pid_t group)
+static int set_foreground(int fd, pid_t group)
 {
 	sigset_t block, saved;
 	int ret;
@@ -13,7 +24,7 @@ static int set_foreground(pid_t group)
 	sigemptyset(&block);
 	sigaddset(&block, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &block, &saved);
-	ret = tcsetpgrp(STDIN_FILENO, group);
+	ret = tcsetpgrp(fd, group);
 	sigprocmask(SIG_SETMASK, &saved, NULL);
 	return ret;
 }
@@ -21,14 +32,17 @@ static int set_foreground(pid_t group)
 pid_t terminal_lend(pid_t group)
 {
 	pid_t ours = getpgrp();
+	int fd = terminal();
 
-	if (tcgetpgrp(STDIN_FILENO) != ours || set_foreground(group) < 0)
+	if (fd < 0 || tcgetpgrp(fd) != ours || set_foreground(fd, group) < 0)
 		return 0;
 	return ours;
 }
 
 void terminal_return(pid_t group, pid_t ours)
 {
-	if (ours > 0 && tcgetpgrp(STDIN_FILENO) == group)
-		set_foreground(ours);
+	int fd = terminal();
+
+	if (ours > 0 && fd >= 0 && tcgetpgrp(fd) == group)
+		set_foreground(fd, ours);
 }

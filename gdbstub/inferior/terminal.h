@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 /**
- * Makes @group the foreground group of the terminal on standard input, if there
- * is one and we are its foreground group. Returns our group, for terminal_return,
- * or 0 if nothing was done.
+ * Makes @group the foreground group of our terminal (standard input, or else
+ * standard error), if there is one and we are its foreground group. Returns our
+ * group, for terminal_return, or 0 if nothing was done.
  */
 pid_t terminal_lend(pid_t group);
 /** Takes the terminal back from @group for @ours, unless somebody else has it. */

@@ -12,6 +12,7 @@ enum {
 	DISABLE_QFTHREADINFO = 0x400, /* qfThreadInfo */
 	DISABLE_TTHREAD = 0x800,      /* the thread in stop replies */
 	DISABLE_T = 0x1000,	      /* T stop replies: S instead */
+	DISABLE_NO_ACK = 0x2000,      /* QStartNoAckMode: no option, for serial lines */
 };
 
 /** Adds what a comma-separated list of names means to *mask. The error names the

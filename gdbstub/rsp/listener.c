@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <termios.h>
 
 #include "base/log.h"
 #include "rsp/connection.h"
@@ -37,11 +38,8 @@ static struct error *comm_parse_tcp(const char *text, struct comm *comm)
 	const char *colon = strrchr(text, ':'), *host = text;
 	size_t len;
 
-	if (!colon)
-		return error_create(0,
-				    "%s: not a place to listen at; give [HOST]:PORT, "
-				    "unix:PATH or stdio",
-				    text);
+	if (strncmp(text, "udp", 3) == 0 && strchr(":46", text[3]))
+		return error_create(0, "%s: there is no UDP here, only TCP", text);
 	if (!parse_port(colon + 1, &comm->port))
 		return error_create(0, "%s: '%s' is not a port number (0 to 65535)",
 				    text, colon + 1);
@@ -56,26 +54,35 @@ static struct error *comm_parse_tcp(const char *text, struct comm *comm)
 	return NULL;
 }
 
+static struct error *comm_parse_path(const char *text, const char *path,
+				     struct comm *comm)
+{
+	if (*path == '\0')
+		return error_create(0, "'%s': there is no path", text);
+	if (strlen(path) >= sizeof(comm->path))
+		return error_create(0, "%s: longer than a path can be here (%zu)", text,
+				    sizeof(comm->path) - 1);
+	memcpy(comm->path, path, strlen(path) + 1);
+	return NULL;
+}
+
 struct error *comm_parse(const char *text, struct comm *comm)
 {
 	static const char unix_prefix[] = "unix:";
-	const char *path = text + sizeof(unix_prefix) - 1;
 
 	*comm = (struct comm){.kind = COMM_TCP};
 	if (strcmp(text, "-") == 0 || strcmp(text, "stdio") == 0) {
 		comm->kind = COMM_STDIO;
 		return NULL;
 	}
-	if (strncmp(text, unix_prefix, sizeof(unix_prefix) - 1) != 0)
+	if (strncmp(text, unix_prefix, sizeof(unix_prefix) - 1) == 0) {
+		comm->kind = COMM_UNIX;
+		return comm_parse_path(text, text + sizeof(unix_prefix) - 1, comm);
+	}
+	if (strchr(text, ':'))
 		return comm_parse_tcp(text, comm);
-	comm->kind = COMM_UNIX;
-	if (*path == '\0')
-		return error_create(0, "%s: no path after unix:", text);
-	if (strlen(path) >= sizeof(comm->path))
-		return error_create(0, "%s: longer than a socket's path can be (%zu)",
-				    text, sizeof(comm->path) - 1);
-	memcpy(comm->path, path, strlen(path) + 1);
-	return NULL;
+	comm->kind = COMM_SERIAL;
+	return comm_parse_path(text, text, comm);
 }
 
 /* ---- TCP ---- */
@@ -234,6 +241,37 @@ static struct error *open_unix(struct listener *listener)
 	return NULL;
 }
 
+/* ---- serial lines ---- */
+
+/* All bytes as they are, whatever the modem lines say. */
+static int make_raw(int fd)
+{
+	struct termios termios;
+
+	if (tcgetattr(fd, &termios) < 0)
+		return -errno;
+	cfmakeraw(&termios);
+	termios.c_cflag |= CLOCAL | CREAD;
+	termios.c_cc[VMIN] = 1;
+	termios.c_cc[VTIME] = 0;
+	return tcsetattr(fd, TCSANOW, &termios) < 0 ? -errno : 0;
+}
+
+static struct error *open_serial(struct listener *listener)
+{
+	const char *path = listener->comm.path;
+	int fd _cleanup_close_ = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	int err = fd < 0 ? -errno : make_raw(fd);
+
+	if (err < 0)
+		return error_create(0,
+				    "Could not open remote device: %s: %s (or give "
+				    "[HOST]:PORT, unix:PATH, stdio)",
+				    path, strerror(-err));
+	listener->fds[listener->nfds++] = take_fd(&fd);
+	return NULL;
+}
+
 /* ---- the listener ---- */
 
 struct error *listener_open(struct listener *listener, const struct comm *comm)
@@ -244,6 +282,8 @@ struct error *listener_open(struct listener *listener, const struct comm *comm)
 		return open_tcp(listener);
 	case COMM_UNIX:
 		return open_unix(listener);
+	case COMM_SERIAL:
+		return open_serial(listener);
 	case COMM_STDIO:
 		break;
 	}
@@ -268,15 +308,21 @@ void listener_announce(const struct listener *listener)
 	case COMM_UNIX:
 		log_info("Listening on unix:%s", listener->comm.path);
 		break;
+	case COMM_SERIAL:
 	case COMM_STDIO:
 		break;
 	}
 }
 
+bool listener_is_reliable(const struct listener *listener)
+{
+	return listener->comm.kind != COMM_SERIAL;
+}
+
 bool listener_is_open(const struct listener *listener)
 {
 	return listener->nfds > 0 ||
-	       (listener->comm.kind == COMM_STDIO && !listener->used);
+	       (listener->comm.kind >= COMM_STDIO && !listener->used);
 }
 
 unsigned int listener_poll(const struct listener *listener, struct pollfd *fds)
@@ -341,10 +387,31 @@ static struct connection *accept_stdio(struct listener *listener)
 	return connection_create(take_fd(&in), take_fd(&out));
 }
 
+/* There is only one end of the line: who sends is the client. It is opened again
+ * when a client has gone, which shows by a hangup only. */
+static struct connection *accept_serial(struct listener *listener)
+{
+	struct error *error _cleanup_error_ = NULL;
+
+	if (listener->used)
+		return NULL;
+	if (listener->nfds == 0)
+		error = open_serial(listener);
+	if (error) {
+		log_warning("%s", error_text(error));
+		listener->used = true;
+		return NULL;
+	}
+	log_info("Remote debugging using %s", listener->comm.path);
+	return connection_create(listener->fds[--listener->nfds], -1);
+}
+
 struct connection *listener_accept(struct listener *listener)
 {
 	if (listener->comm.kind == COMM_STDIO)
 		return accept_stdio(listener);
+	if (listener->comm.kind == COMM_SERIAL)
+		return accept_serial(listener);
 	for (unsigned int i = 0; i < listener->nfds; i++) {
 		struct connection *connection = accept_at(listener->fds[i]);
 

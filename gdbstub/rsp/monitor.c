@@ -29,7 +29,8 @@ struct monitor_command {
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
 	monitor_reset, monitor_set_debug, monitor_set_remote_debug,
-	monitor_set_debug_format, monitor_set_threaddb_path, monitor_exit;
+	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
+	monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -47,6 +48,9 @@ static const struct monitor_command commands[] = {
 	 monitor_set_remote_debug},
 	{"set debug-format", "<all|none|timestamp>",
 	 "What each debugging message begins with", monitor_set_debug_format},
+	{"set debug-file", "<FILE|->",
+	 "Send debugging messages to a file of the server's machine; -: to its stderr",
+	 monitor_set_debug_file},
 	{"set libthread-db-search-path", "[DIRECTORIES]",
 	 "Where to look for libthread_db, which finds thread-local storage",
 	 monitor_set_threaddb_path},
@@ -154,6 +158,19 @@ static struct error *monitor_set_debug_format(struct server *server, const char 
 	else
 		buffer_printf(out, "Debug messages begin with: %s.\n", args);
 	return NULL;
+}
+
+static struct error *monitor_set_debug_file(struct server *server, const char *args,
+					    struct buffer *out)
+{
+	bool standard = strcmp(args, "-") == 0;
+	struct error *error = log_open_file(standard ? NULL : args);
+
+	(void)server;
+	if (!error)
+		buffer_printf(out, "Debug output goes to %s.\n",
+			      standard ? "stderr" : args);
+	return error;
 }
 
 static struct error *monitor_set_threaddb_path(struct server *server, const char *args,

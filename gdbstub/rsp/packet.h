@@ -57,8 +57,7 @@ void packet_append_features(unsigned int disabled, struct buffer *out);
 /* query.c */
 packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
 	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
-	packet_QPassSignals, packet_QDisableRandomization, packet_QNonStop,
-	packet_QProgramSignals;
+	packet_QPassSignals, packet_QNonStop, packet_QProgramSignals;
 /* tls.c */
 packet_handler packet_qGetTLSAddr, packet_qSymbol;
 /* threads.c: H, T */
@@ -75,9 +74,13 @@ packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, p
 packet_handler packet_vStopped;
 /* breakpoint.c */
 packet_handler packet_Z, packet_z;
+/* startup.c */
+packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
+	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,
+	packet_QEnvironmentUnset, packet_QEnvironmentReset, packet_QSetWorkingDir;
 /* process.c */
-packet_handler packet_D, packet_k, packet_vKill, packet_vRun, packet_vAttach,
-	packet_extended_mode, packet_R;
+packet_handler packet_D, packet_k, packet_vKill, packet_vAttach, packet_extended_mode,
+	packet_R;
 /* xfer.c: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH over a table of objects */
 packet_handler packet_qXfer;
 /* vfile.c: vFile:OPERATION:... over a table of operations */

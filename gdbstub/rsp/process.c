@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ! D k vKill vRun vAttach R: processes come and go. */
+/* ! D k vKill vAttach R: processes come and go (vRun: startup.c). */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -92,69 +92,14 @@ struct error *packet_vKill(struct server *server, struct cursor *args,
 	return NULL;
 }
 
-/* The words of vRun: hex strings, separated by ';'. */
-struct words {
-	char **word; /* NULL-terminated */
-	size_t count;
-};
-
-static void cleanup_words(struct words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		free(words->word[i]);
-	free(words->word);
-}
-
-static struct error *parse_words(struct cursor *args, struct words *words)
-{
-	size_t count = 1;
-
-	for (const char *p = args->p; p < args->end; p++)
-		count += *p == ';';
-	words->word = calloc(count + 1, sizeof(words->word[0]));
-	if (!words->word)
-		return error_create(ENOMEM, "vRun");
-	while (words->count < count) {
-		char *word = cursor_hex_string(cursor_until(args, ';'), NULL);
-
-		if (!word)
-			return error_create(0, "vRun: word %zu is not hexadecimal",
-					    words->count);
-		words->word[words->count++] = word;
-		cursor_char(args, ';');
-	}
-	return NULL;
-}
-
-struct error *packet_vRun(struct server *server, struct cursor *args,
-			  struct buffer *reply)
-{
-	struct words words _cleanup_(cleanup_words) = {0};
-	struct error *error = parse_words(args, &words);
-	const char *program;
-
-	if (error)
-		return error;
-	program = *words.word[0] != '\0' ? words.word[0] : NULL;
-	error = server_set_program(server, program, words.word);
-	if (!error)
-		error = server_launch(server);
-	if (error)
-		return error;
-	/* The client takes its first thread for chosen, in either mode. */
-	server->session.general = (struct thread_id){.pid = server->run.last.pid,
-						     .tid = server->run.last.tid,
-						     .named_pid = true};
-	report_last_stop(server, reply);
-	return NULL;
-}
-
 struct error *packet_vAttach(struct server *server, struct cursor *args,
 			     struct buffer *reply)
 {
 	uint64_t pid;
 	struct error *error = parse_pid(args, &pid);
 
+	if (!error)
+		error = server_check_room(server);
 	if (!error)
 		error = server_attach(server, (pid_t)pid);
 	if (error)
@@ -174,6 +119,8 @@ struct error *packet_R(struct server *server, struct cursor *args, struct buffer
 
 	(void)args;
 	(void)reply;
+	if (!server->session.extended)
+		return NULL;
 	server->session.silent = true;
 	kill_all(server);
 	error = server_launch(server);

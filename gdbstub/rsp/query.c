@@ -31,6 +31,7 @@ static const struct {
 	{"no-resumed+", offsetof(struct session, no_resumed)},
 	{"error-message+", offsetof(struct session, error_message)},
 	{"xmlRegisters=", offsetof(struct session, reads_target_xml)},
+	{"single-inf-arg+", offsetof(struct session, single_argument)},
 };
 
 static void note_feature(struct session *session, struct cursor feature)
@@ -94,19 +95,6 @@ struct error *packet_QNonStop(struct server *server, struct cursor *args,
 	if (error)
 		return error;
 	run_set_non_stop(&server->run, on);
-	ok(reply);
-	return NULL;
-}
-
-struct error *packet_QDisableRandomization(struct server *server, struct cursor *args,
-					   struct buffer *reply)
-{
-	bool on = false;
-	struct error *error = parse_switch(args, "QDisableRandomization", &on);
-
-	if (error)
-		return error;
-	server->disable_randomization = on;
 	ok(reply);
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct session {
 		no_resumed;
 	bool error_message;    /* any error may be a text */
 	bool reads_target_xml; /* it reads target descriptions, or has read ours */
+	bool single_argument;  /* vRun brings all arguments in one string */
 
 	unsigned int disabled; /* packets to do without: rsp/disable.h */
 

@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Starting programs, to their end."""
+import fcntl
+import os
+import re
+import shutil
+import signal
+import termios
+
+import harness
+import rsp
 
 
 def test_launch_to_main_and_exit(t):
@@ -59,6 +68,7 @@ def test_launch_program_from_path_and_directory(t):
 
 def test_launch_by_wrapper(t):
     """It may start processes of its own, and the first stop is the program's."""
+    t.truehit_only("wrappers whose words hold blanks")
     script = '(exec true); unset HOME; export TEST=1; exec "$@"'
     server = t.server("--wrapper", "sh", "-c", script, "sh", "--", "COMM",
                       t.prog("calls"), "one", "two words")
@@ -73,4 +83,186 @@ def test_launch_by_wrapper(t):
 def test_launch_wrapper_that_fails(t):
     server = t.server("--wrapper", "false", "--", "COMM", t.prog("calls"), comm=":1")
     t.equal(server.wait(), 1, "exit status")
-    t.match("calls ended before it could run", server.output())
+    t.match(r"During startup program exited with code 1\.\nExiting\n\Z", server.output())
+
+
+def extended(t, *options, **kwargs):
+    return t.server("--multi", *options, "COMM", **kwargs)
+
+
+def run(t, server, *commands, prog="calls", args="", shell="on"):
+    """One gdb that starts a program by vRun and runs it to its end."""
+    return t.gdb(server, f"set remote exec-file {t.prog(prog)}", f"set args {args}",
+                 f"set startup-with-shell {shell}", *commands, "run",
+                 connect="target extended-remote", prog=t.prog(prog))
+
+
+SHELLS = ["sh", "bash", "dash", "ksh", "mksh", "zsh", "csh", "tcsh", "fish", "yash"]
+
+
+def test_launch_by_every_shell(t):
+    """The program's words arrive as they are, and the first stop is its own."""
+    words = ["*", "$HOME", "two  words", "", "'\"\\!`x`", "~", "a=b;c&d|e", "%1", "#"]
+    for shell in SHELLS:
+        path = shutil.which(shell)
+        if not path:
+            continue
+        server = t.server("COMM", t.prog("calls"), *words, env=dict(os.environ, SHELL=path))
+        gdb = t.gdb(server, "break main", "continue", "bt", "continue", prog=t.prog("calls"))
+        t.match(rf"Breakpoint 1, main \(argc={len(words) + 1}", gdb.output(), shell)
+        for number, word in enumerate(words, 1):
+            t.check(f"argument {number}: {word}\n" in server.output(), f"{shell}: {word}")
+
+
+def test_launch_by_no_shell(t):
+    """Neither a strange $SHELL nor none is in the way."""
+    t.truehit_only("way around a shell that is none")
+    for shell in ("/usr/sbin/nologin", "/bin/false"):
+        server = t.server("COMM", t.prog("calls"), "$x", env=dict(os.environ, SHELL=shell))
+        gdb = t.gdb(server, "continue", prog=t.prog("calls"))
+        t.match(r"exited with code 052", gdb.output())
+    server = t.server("--no-startup-with-shell", "COMM", t.prog("calls"), "$x", "a b",
+                      env=dict(os.environ, SHELL="/no/such/shell"))
+    t.gdb(server, "continue", prog=t.prog("calls"))
+    t.match(r"argument 1: \$x\nargument 2: a b\n", server.output())
+
+
+def test_launch_arguments_for_the_shell(t):
+    t.truehit_only("--no-escape-args")
+    server = t.server("--no-escape-args", "COMM", t.prog("calls"), "$((1 + 2))", "'a  b'")
+    t.gdb(server, "continue", prog=t.prog("calls"))
+    t.match(r"argument 1: 3\nargument 2: a  b\n", server.output())
+
+
+def test_launch_inherits_ignored_signals(t):
+    """nohup reaches the program."""
+    server = t.server("COMM", t.prog("loop"), "10",
+                      preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    with open(f"/proc/{server.inferior()}/status", encoding="ascii") as file:
+        text = file.read()
+    t.equal(int(re.search(r"SigIgn:\t(\w+)", text).group(1), 16) & 1, 1, "SIGHUP ignored")
+    t.match(r"SigBlk:\t0000000000000000", text)
+
+
+def test_run_again_and_again(t):
+    server = extended(t, "--wrapper", "env", "WRAPPED=yes", "--")
+    gdb = run(t, server, "break main", "run", "kill", "run", 'p (char *) getenv("WRAPPED")',
+              "delete", "continue", args="'one word' two")
+    t.equal(len(re.findall(r"Breakpoint 1, main \(argc=3", gdb.output())), 2, "runs to main")
+    t.match(r'\$1 = 0x[0-9a-f]+ "yes"', gdb.output())
+    t.match(r"argument 1: one word\nargument 2: two\n", server.output())
+
+
+def test_run_that_fails(t):
+    """All goes on."""
+    t.truehit_only("life after a start that failed")
+    server = extended(t)
+    gdb = t.gdb(server, "set remote exec-file /no/such/program", "run",
+                f"set remote exec-file {t.prog('calls')}", "run",
+                connect="target extended-remote", prog=t.prog("calls"))
+    t.match(r"/no/such/program.* failed", gdb.output())
+    t.match(r"exited with code 052", gdb.output())
+
+
+def hexed(text):
+    return text.encode().hex()
+
+
+def test_run_that_fails_says_why(t):
+    t.truehit_only("reasons in error replies")
+    server = extended(t)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+")
+    client.ask("!")
+    for setting in ("1", "0"):
+        t.equal(client.ask(f"QStartupWithShell:{setting}"), "OK", "QStartupWithShell")
+        t.match(r"^E\.Cannot exec /no/such: No such file or directory",
+                client.ask("vRun;" + hexed("/no/such")))
+        t.match(r"^E\.Cannot exec /etc/passwd: Permission denied",
+                client.ask("vRun;" + hexed("/etc/passwd")))
+    t.match("^E\\.", client.ask("vAttach;0"))
+    t.match("^E\\.", client.ask(f"vAttach;{server.pid:x}"))
+    t.match("^W00", client.ask("?"))
+    t.match("^T05", client.ask("vRun;" + hexed(t.prog("calls")) + ";" + hexed("a b")))
+    t.match(r"^S;[0-9a-f]+;27612062" "27;$", client.ask("qExecAndArgs"))
+
+
+def test_run_by_default_program(t):
+    """vRun without a name, and R, start the last one."""
+    server = extended(t)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+")
+    client.ask("!")
+    t.match("^E", client.ask("vRun;"))
+    t.match("^T05", client.ask("vRun;" + hexed(t.prog("calls")) + ";" + hexed("x")))
+    first = server.inferior()
+    client.send_bytes(client.frame("R00"))
+    t.match("^T05", client.ask("?"))
+    t.check(harness.process_state(first) is None, "the first process has ended")
+    t.match("^W2a", client.ask("vCont;c"))
+    t.match("^T05", client.ask("vRun;;" + hexed("y")))
+    t.match("^W2a", client.ask("vCont;c"))
+    t.equal(re.findall(r"argument 1: (\w+)", server.output()), ["x", "y"], "arguments")
+
+
+def test_run_with_settings(t):
+    """Environment, directory and randomization hold for later clients, too."""
+    server = extended(t, env=dict(os.environ, OWN="1"))
+    show = 'p (char *) getenv("OWN")', 'p (char *) getenv("A")', "info proc cwd"
+    gdb = run(t, server, "set environment A=b c=d", "unset environment OWN", "set cwd /usr/lib",
+              "break main", "run", *show, "kill")
+    t.match(r"\$1 = 0x0", gdb.output())
+    t.match(r'\$2 = 0x[0-9a-f]+ "b c=d"', gdb.output())
+    t.match(r"cwd = '/usr/lib'", gdb.output())
+    client = rsp.Client(server)
+    client.ask("!")
+    t.match("^T05", client.ask("vRun;"))
+    pid = int(re.findall(r"pid = (\d+)", server.output())[-1])
+    t.equal(os.readlink(f"/proc/{pid}/cwd"), "/usr/lib", "directory")
+    with open(f"/proc/{pid}/environ", encoding="utf-8") as file:
+        variables = file.read().split("\0")
+    t.check("A=b c=d" in variables and "OWN=1" not in variables, "environment")
+    client.ask(f"vKill;{pid:x}")
+    t.equal(client.ask("QEnvironmentReset"), "OK", "QEnvironmentReset")
+    t.equal(client.ask("QSetWorkingDir:"), "OK", "QSetWorkingDir")
+    t.match("^T05", client.ask("vRun;"))
+    pid = int(re.findall(r"pid = (\d+)", server.output())[-1])
+    t.equal(os.readlink(f"/proc/{pid}/cwd"), os.getcwd(), "directory")
+    with open(f"/proc/{pid}/environ", encoding="utf-8") as file:
+        t.check("OWN=1" in file.read().split("\0"), "environment")
+
+
+def test_run_with_one_string(t):
+    """What gdb 17 and later send: the shell, if any, reads the string."""
+    t.truehit_only("single-inf-arg")
+    server = extended(t)
+    client = rsp.Client(server)
+    t.match(r"(^|;)single-inf-arg\+(;|$)", client.ask("qSupported:single-inf-arg+"))
+    client.ask("!")
+    for setting, expected in (("1", "3"), ("0", "$((1+2))")):
+        client.ask(f"QStartupWithShell:{setting}")
+        t.match("^T05", client.ask("vRun;" + hexed(t.prog("calls")) + ";" +
+                                   hexed("$((1+2)) 'a  b'")))
+        t.match("^W2a", client.ask("vCont;c"))
+        t.match(re.escape(f"argument 1: {expected}\nargument 2: a  b\n"), server.output())
+
+
+def test_terminal_belongs_to_the_program(t):
+    """It reads what is typed, and the server may print all the same."""
+    t.truehit_only("lending of the terminal on stdin")
+    controller, terminal = os.openpty()
+    modes = termios.tcgetattr(terminal)
+    modes[3] |= termios.TOSTOP
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
+
+    def take_terminal():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    cat = shutil.which("cat")
+    server = t.server("COMM", cat, stdin=terminal, preexec=take_terminal)
+    gdb = t.gdb(server, "continue", wait=False)
+    harness.wait_for(lambda: os.tcgetpgrp(controller) == server.inferior(), "the foreground")
+    os.write(controller, b"hello\n\x04")
+    gdb.wait()
+    t.match(r"exited normally", gdb.output())
+    t.match(r"^hello$", server.output())
+    t.equal(server.wait(), 0, "exit status")

@@ -106,8 +106,70 @@ def test_bad_addresses(t):
 
 
 def test_no_such_program(t):
-    fails(t, "--once", ":0", "/no/such/program", regex=r"/no/such/program|during startup")
-    fails(t, "--once", ":0", "/etc/passwd", regex=r"/etc/passwd|during startup")
+    """The shell says why, or we do; then gdbserver's last words."""
+    for option in ("--startup-with-shell", "--no-startup-with-shell"):
+        for program, code in (("/no/such/program", 127), ("/etc/passwd", "12[67]"),
+                              ("no-such-program", 127)):
+            status, output = run(t, "--once", option, ":0", program)
+            t.equal(status, 1, "exit status")
+            t.match(rf"{program}.*\n?.*([Nn]o such file|not found|[Pp]ermission denied)", output)
+            t.match(rf"\nDuring startup program exited with code {code}\.\nExiting\n\Z",
+                    output)
+            t.no_match("Listening", output)
+
+
+def test_udp(t):
+    t.truehit_only("clear word on UDP")
+    fails(t, "udp:localhost:2345", t.prog("calls"), regex="no UDP")
+
+
+def test_selftest(t):
+    status, output = run(t, "--selftest")
+    t.equal(status, 0, "exit status")
+    t.match(r"^(Selftests have been disabled for this build\.|Ran \d+ unit tests, 0 failed)$",
+            output)
+
+
+def test_debug_file(t):
+    path = t.dir / "log"
+    server = t.server("--remote-debug", "--debug", f"--debug-file={path}", "COMM",
+                      t.prog("calls"))
+    t.gdb(server, "continue", prog=t.prog("calls"))
+    t.check(path.stat().st_size > 1000, "debugging output in the file")
+    t.no_match(r"qSupported", server.output())
+
+
+class Terminal(socket.socket):
+    """A terminal as rsp.Client takes it."""
+
+    def __init__(self, fd):
+        super().__init__(socket.AF_UNIX)
+        self.terminal = fd
+
+    def sendall(self, data):
+        os.write(self.terminal, data)
+
+    def recv(self, size):
+        return os.read(self.terminal, size)
+
+
+def test_serial_line(t):
+    """A session over a pair of terminals; gdb hangs up by closing its end."""
+    controller, line = os.openpty()
+    device = os.ttyname(line)
+    server = t.server("--once", "COMM", t.prog("calls"), "x", comm=device)
+    server.wait_output("Remote debugging using " + device)
+    os.close(line)
+    client = rsp.Client(Terminal(controller))
+    if not t.config.reference:
+        t.no_match("QStartNoAckMode", client.ask("qSupported:multiprocess+"))
+    t.match("^T05", client.ask("?"))
+    t.match("^W2a", client.ask("vCont;c"))
+    os.close(controller)
+    status = server.wait()
+    if not t.config.reference:
+        t.equal(status, 0, "exit status")
+    t.match(r"^argument 1: x$", server.output())
 
 
 def test_port_in_use(t):

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <termios.h>
 
 #include "base/buffer.h"
 #include "rsp/connection.h"
@@ -49,13 +50,16 @@ Test(comm, forms)
 	cr_expect_eq(comm("-").kind, COMM_STDIO);
 	cr_expect_eq(comm("stdio").kind, COMM_STDIO);
 	cr_expect_str_eq(comm("unix:/tmp/s").path, "/tmp/s");
+	cr_expect_eq(comm("/dev/ttyS0").kind, COMM_SERIAL);
+	cr_expect_str_eq(comm("/dev/ttyS0").path, "/dev/ttyS0");
 }
 
 Test(comm, errors)
 {
 	static const char *const bad[] = {
-		"",    "localhost",    ":",	":x",	    ":65536",	 ":-1",
-		":1x", ":99999999999", "unix:", "/dev/tty", "localhost:"};
+		"",	     ":",   ":x",	    "x:",    ":65536",
+		":-1",	     ":1x", ":99999999999", "unix:", "udp:localhost:1",
+		"localhost:"};
 	char longest[COMM_HOST_MAX + 8];
 	struct comm parsed;
 	struct error *error;
@@ -207,6 +211,45 @@ Test(listener, unix_socket)
 	unlink(path);
 	rmdir(directory);
 	close(client);
+}
+
+/* A line that hangs up when its other end is closed. */
+Test(listener, serial_line)
+{
+	int other = posix_openpt(O_RDWR | O_NOCTTY);
+	struct connection *connection;
+	struct listener listener;
+	struct cursor packet;
+	struct termios termios;
+
+	cr_assert_eq(grantpt(other), 0);
+	cr_assert_eq(unlockpt(other), 0);
+	listener = listen_at(ptsname(other));
+	cr_expect_not(listener_is_reliable(&listener));
+	cr_assert_eq(tcgetattr(other, &termios), 0);
+	cr_expect_eq(termios.c_lflag & (ICANON | ECHO | ISIG), 0);
+	cr_expect_eq(termios.c_oflag & OPOST, 0);
+
+	connection = listener_accept(&listener);
+	cr_assert(connection);
+	cr_assert_eq(write(other, "$?#3f", 5), 5);
+	connection_io(connection);
+	cr_assert_eq(connection_next(connection, &packet), CONNECTION_PACKET);
+	cr_expect_eq(*packet.p, '?');
+	connection_destroy(connection);
+	cr_expect(listener_is_open(&listener));
+	close(other);
+	cr_expect_null(listener_accept(&listener));
+	cr_expect_not(listener_is_open(&listener));
+	listener_close(&listener);
+}
+
+Test(listener, no_serial_line)
+{
+	expect_refused("localhost",
+		       "Could not open remote device: localhost: No such file");
+	expect_refused("/dev/null",
+		       "Could not open remote device: /dev/null: Inappropriate ioctl");
 }
 
 /* ---- packets ---- */

@@ -38,6 +38,17 @@ static void launch_as(struct fixture *f, const struct launch_options *options)
 	cr_assert_not(f->leader->running);
 }
 
+static struct signal_state inherited(int blocked, int ignored)
+{
+	struct signal_state state;
+
+	sigemptyset(&state.blocked);
+	sigemptyset(&state.ignored);
+	sigaddset(&state.blocked, blocked);
+	sigaddset(&state.ignored, ignored);
+	return state;
+}
+
 /* target ACTION [ARGUMENT] */
 static void launch(struct fixture *f, const char *action, const char *argument)
 {
@@ -217,12 +228,20 @@ Test(launch, tells_why_exec_failed)
 	}
 }
 
+/* From /proc/PID/status. */
+static unsigned long long ignored_signals(const struct buffer *text)
+{
+	const char *line = strstr(text->data, "\nSigIgn:\t");
+
+	cr_assert_not_null(line);
+	/* 32 and 33 are glibc's own, and a posix_spawn above us may ignore them. */
+	return strtoull(line + strlen("\nSigIgn:\t"), NULL, 16) & ~(3ULL << 31);
+}
+
 Test(launch, resets_signal_mask_and_dispositions)
 {
 	struct buffer text _cleanup_buffer_ = {0};
 	struct fixture f;
-	unsigned long long ignored;
-	const char *line;
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -232,12 +251,128 @@ Test(launch, resets_signal_mask_and_dispositions)
 	launch(&f, "exit", NULL);
 	cr_assert_eq(inferior_proc_file(f.inferior, "status", &text), 0);
 	cr_assert_not_null(strstr(text.data, "\nSigBlk:\t0000000000000000\n"));
-	/* 32 and 33 are glibc's own, and a posix_spawn above us may ignore them. */
-	line = strstr(text.data, "\nSigIgn:\t");
-	cr_assert_not_null(line);
-	ignored = strtoull(line + strlen("\nSigIgn:\t"), NULL, 16);
-	cr_assert_eq(ignored & ~(3ULL << 31), 0, "%llx", ignored);
+	cr_assert_eq(ignored_signals(&text), 0);
 	kill_all(&f);
+}
+
+Test(launch, hands_on_what_the_server_inherited)
+{
+	const struct signal_state state = inherited(SIGUSR1, SIGHUP);
+	char *argv[] = {(char *)target, (char *)"exit", NULL};
+	struct buffer text _cleanup_buffer_ = {0};
+	struct fixture f;
+
+	launch_as(&f, &(struct launch_options){
+			      .program = target, .argv = argv, .signals = &state});
+	cr_assert_eq(inferior_proc_file(f.inferior, "status", &text), 0);
+	cr_expect_not_null(strstr(text.data, "\nSigBlk:\t0000000000000200\n"));
+	cr_expect_eq(ignored_signals(&text), 1);
+	kill_all(&f);
+}
+
+/* The shell's and the wrapper's exec are not the program's. */
+Test(launch, by_shell_and_wrapper_stops_in_the_program)
+{
+	char *argv[] = {(char *)"",
+			(char *)"-c",
+			(char *)"test \"$A$1\" = \"a b'\\\\!\" && exit 7",
+			(char *)"sh",
+			(char *)" b'\\!",
+			NULL};
+	char *wrapper[] = {(char *)"env", (char *)"A=a", NULL};
+	_cleanup_free_ char *exe = NULL, *dash = realpath("/bin/sh", NULL);
+	struct fixture f;
+
+	launch_as(&f, &(struct launch_options){.program = "/bin/sh",
+					       .argv = argv,
+					       .wrapper = wrapper,
+					       .shell = "/bin/sh"});
+	exe = inferior_exe(f.inferior);
+	cr_expect_str_eq(exe, dash);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 7);
+}
+
+/* Arguments as for a shell, with one and without. */
+Test(launch, arguments_in_one_string)
+{
+	static const struct {
+		const char *shell, *arguments;
+	} cases[] = {
+		{"/bin/sh", "-c 'exit $1' sh $((2 + 1))"},
+		{NULL, "-c 'exit $1'  sh \"3\""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+
+		launch_as(&f, &(struct launch_options){.program = "/bin/sh",
+						       .arguments = cases[i].arguments,
+						       .shell = cases[i].shell});
+		cr_assert_eq(thread_continue(f.leader, 0), 0);
+		expect_exit(&f, 3);
+	}
+}
+
+/* More than a shell's command can hold. */
+Test(launch, long_argument_lists)
+{
+	enum { COUNT = 3, LENGTH = 100000 };
+	char *argv[COUNT + 2] = {(char *)"true"};
+	struct fixture f;
+
+	for (int i = 1; i <= COUNT; i++) {
+		argv[i] = calloc(1, LENGTH + 1);
+		cr_assert_not_null(argv[i]);
+		memset(argv[i], 'x', LENGTH);
+	}
+	launch_as(&f, &(struct launch_options){
+			      .program = "true", .argv = argv, .shell = "/bin/sh"});
+	for (int i = 1; i <= COUNT; i++)
+		free(argv[i]);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 0);
+}
+
+static void expect_startup_failure(const char *shell, char *const *wrapper,
+				   const char *text, bool ours)
+{
+	static char *const argv[] = {(char *)"/bin/true", NULL};
+	struct inferiors inferiors;
+	struct inferior *inferior;
+	struct error *error _cleanup_error_ = NULL;
+
+	inferiors_init(&inferiors);
+	error = inferior_launch(&inferiors,
+				&(struct launch_options){.program = argv[0],
+							 .argv = argv,
+							 .wrapper = wrapper,
+							 .shell = shell},
+				&inferior);
+	cr_assert_not_null(error);
+	cr_expect_str_eq(error_text(error), text);
+	cr_expect_eq(error_errno(error) != 0, ours);
+	cr_assert_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1, "a child is left");
+}
+
+Test(launch, tells_how_shell_or_wrapper_ended)
+{
+	char *sh[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+
+	sh[2] = (char *)"exit 3";
+	expect_startup_failure("/bin/sh", sh,
+			       "During startup program exited with code 3.", false);
+	sh[2] = (char *)"exit 0";
+	expect_startup_failure(NULL, sh, "During startup program exited normally.",
+			       false);
+	sh[2] = (char *)"kill -9 $$";
+	expect_startup_failure("/bin/sh", sh,
+			       "During startup program terminated with signal SIGKILL, "
+			       "Killed.",
+			       false);
+	expect_startup_failure("/no/shell", NULL,
+			       "Cannot exec /no/shell: No such file or directory",
+			       true);
 }
 
 Test(launch, disables_randomization_on_demand)

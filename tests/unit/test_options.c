@@ -103,7 +103,7 @@ Test(options, disabled_packets)
 	cr_expect_eq(good("--disable-packet=threads :1 p").disabled,
 		     DISABLE_VCONT | DISABLE_QC | DISABLE_QFTHREADINFO |
 			     DISABLE_TTHREAD);
-	cr_expect(good("--disable-packet").show_packets);
+	cr_expect_eq(good("--disable-packet").print, disable_print_names);
 	bad("--disable-packet=vCont,Thread :1 p", "no packet to disable: 'Thread'");
 }
 
@@ -112,6 +112,16 @@ Test(options, randomization)
 	cr_expect_not(good("--no-disable-randomization :1 p").disable_randomization);
 	cr_expect(good("--no-disable-randomization --disable-randomization :1 p")
 			  .disable_randomization);
+}
+
+Test(options, shell)
+{
+	cr_expect(good(":1 p").with_shell);
+	cr_expect(good(":1 p").escape_args);
+	cr_expect_not(good("--no-startup-with-shell :1 p").with_shell);
+	cr_expect(good("--no-startup-with-shell --startup-with-shell :1 p").with_shell);
+	cr_expect_not(good("--no-escape-args :1 p").escape_args);
+	bad("--startup-with-shell=1 :1 p", "--startup-with-shell takes no argument");
 }
 
 Test(options, debug)
@@ -131,14 +141,20 @@ Test(options, debug_as_older_options_say)
 	good("--event-loop-debug --debug-format=all :1 p");
 	cr_expect(log_enabled(LOG_SERVER));
 	bad("--debug-format :1 p", "--debug-format needs a list");
+	bad("--debug-file :1 p", "--debug-file needs the name of a file");
+	bad("--debug-file=/no/such/file :1 p",
+	    "Cannot open /no/such/file for writing: No such file or directory");
 	bad("--debug-format=x :1 p", "unknown part of debugging output 'x' "
 				     "(known: all, none, timestamp)");
 }
 
 Test(options, version_and_help_need_nothing_else)
 {
-	cr_expect(good("--version").show_version);
-	cr_expect(good("--help").show_help);
+	cr_expect_eq(good("--version").print, options_print_version);
+	cr_expect_eq(good("--help").print, options_print_help);
+	cr_expect_eq(good("--selftest").print, options_print_selftest);
+	cr_expect_eq(good("--selftest=x").print, options_print_selftest);
+	cr_expect_null(good(":1 p").print);
 }
 
 Test(options, errors)
@@ -146,8 +162,8 @@ Test(options, errors)
 	bad("", "no COMM given, the place to listen at");
 	bad("--once", "no COMM given, the place to listen at");
 	bad(":1", "no program to run given (or use --multi)");
-	bad("--bogus :1 p", "unknown option: --bogus");
-	bad("--onc :1 p", "unknown option: --onc");
+	bad("--bogus :1 p", "Unknown argument: --bogus");
+	bad("--onc :1 p", "Unknown argument: --onc");
 	bad("--once=1 :1 p", "--once takes no argument");
 	bad("--attach :1", "--attach needs the PID of a process");
 	bad(":1 --attach", "--attach needs the PID of a process");
@@ -164,12 +180,25 @@ Test(options, errors)
 
 Test(options, help_names_every_option, .init = cr_redirect_stdout)
 {
-	static const char *const names[] = {
-		"--once",	  "--multi",	    "--attach",
-		"--debug",	  "--remote-debug", "--event-loop-debug",
-		"--debug-format", "--wrapper",	    "--disable-randomization",
-		"--version",	  "--help",	    "unix:PATH",
-		"stdio"};
+	static const char *const names[] = {"--once",
+					    "--multi",
+					    "--attach",
+					    "--debug",
+					    "--remote-debug",
+					    "--event-loop-debug",
+					    "--debug-format",
+					    "--wrapper",
+					    "--disable-randomization",
+					    "--version",
+					    "--help",
+					    "unix:PATH",
+					    "stdio",
+					    "/dev/ttyS0",
+					    "--debug-file",
+					    "--startup-with-shell",
+					    "--selftest",
+					    "--no-escape-args",
+					    "--no-startup-with-shell"};
 	char text[8192];
 	FILE *out = cr_get_redirected_stdout();
 	size_t len;
