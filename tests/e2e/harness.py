@@ -42,6 +42,7 @@ class Skip(Exception):
 @dataclasses.dataclass
 class Config:
     server: str          # the program under test
+    gdb: str             # the gdb that talks to it
     progs: pathlib.Path  # the directory of the test programs
     reference: bool      # it is not truehit: gdbserver, to compare with
     sanitized: bool      # built with ASan
@@ -57,6 +58,10 @@ class Config:
         if not server:
             sys.exit("run: no truehit here; build it, or name it in TRUEHIT")
         server = os.path.abspath(server)
+        gdb = shutil.which(os.environ.get("GDB") or "gdb")
+        if not gdb:
+            sys.exit(f"run: no gdb: {os.environ.get('GDB') or 'it is not installed'}")
+        gdb = os.path.abspath(gdb)
         progs = pathlib.Path(os.environ.get("TRUEHIT_PROGS") or build / "tests" / "progs")
         if not (progs / "loop").is_file():
             sys.exit(f"run: no test programs in {progs}; `make check TESTS=` builds them")
@@ -65,7 +70,7 @@ class Config:
                                  env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
         with open(server, "rb") as file:
             sanitized = b"__asan_init" in file.read()
-        return Config(server, progs, "truehit" not in version.stdout + version.stderr,
+        return Config(server, gdb, progs, "truehit" not in version.stdout + version.stderr,
                       sanitized)
 
 
@@ -333,7 +338,7 @@ class Test:
             sysroot="", limit=GDB_LIMIT, expect_status=None, wait=True, first=()):
         """Runs gdb in batch mode: connects, then the commands, then the Python
         text. Returns the Gdb, ended unless wait is false."""
-        argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
+        argv = [self.config.gdb, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
                 "-iex", "set width 0", "-iex", "set height 0", "-iex", "set confirm off",
                 "-iex", "set remotetimeout 60"]
         if sysroot is not None:
@@ -471,7 +476,7 @@ def on_alarm(signo, frame):
 
 def run_all(config, tests, report, jobs):
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    report.note(f"server: {config.server}, programs: {config.progs}")
+    report.note(f"server: {config.server}, gdb: {config.gdb}, programs: {config.progs}")
     running, queue = {}, list(tests)
     while running or queue:
         while queue and len(running) < jobs:

@@ -64,9 +64,10 @@ def test_signed_and_unsigned_locals(t):
 
 
 def test_bits_enums_and_casts(t):
+    # No cast of a negative number that is too large: gdb 16 itself gets it wrong.
     some_hold(t, [
         "!(g_u8 & 1)", "g_colour == BLUE", "g_bool", "g_bits.low == 5", "g_bits.high < 0",
-        "g_bits.middle > 100", "(char)g_s32 > g_s8", "(short)bits < 0",
+        "g_bits.middle > 100", "(char)g_u32 > g_s8", "(short)bits < 0",
         "(unsigned char)n > 50",
     ])
 
