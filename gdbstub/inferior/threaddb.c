@@ -246,6 +246,10 @@ const char *threaddb_new_symbols(struct inferior *inferior, bool again)
 			thread_symbols_ask_again(&db->symbols);
 		error_destroy(load_library(db));
 	}
+	if (!db->library && !inferior->owner->threaddb_path) {
+		thread_symbols_read(&db->symbols, inferior);
+		tls_is_described(&db->symbols);
+	}
 	if (db->library && !db->symbols.from_client)
 		return NULL;
 	return thread_symbols_ask(&db->symbols);

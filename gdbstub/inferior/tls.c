@@ -49,6 +49,13 @@ const char *const *tls_symbol_names(void)
 	return symbol_names;
 }
 
+bool tls_is_described(struct thread_symbols *symbols)
+{
+	uint64_t addr;
+
+	return thread_symbols_find(symbols, "_thread_db_const_thread_area", &addr);
+}
+
 /* Where the search goes on: an inferior, and its symbols. */
 struct view {
 	struct inferior *inferior;

@@ -16,6 +16,9 @@
 /** The symbols that the functions below look for, for thread_symbols_add. */
 const char *const *tls_symbol_names(void);
 
+/** Is the C library known? If not, its first symbol is remembered as missing. */
+bool tls_is_described(struct thread_symbols *symbols);
+
 /**
  * Where the byte @offset of a module's storage is for a stopped thread. @map: the
  * address of the module's struct link_map; 0: the program itself, where there is no

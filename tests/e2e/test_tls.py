@@ -64,6 +64,41 @@ def test_attached(t):
     t.match(r"^\$1 = 0$", gdb.output())
 
 
+def test_after_exec(t):
+    # Nothing of the first program is where the second has it. gdb itself goes on
+    # asking with the link map of the first, hence the packet.
+    server = t.server("COMM", t.prog("exec"), t.prog("tls-static"))
+    gdb = t.gdb(server, "break main", "continue", "print (int) errno", "delete",
+                "catch exec", "continue", f"file {t.prog('tls-static')}",
+                prog=t.prog("exec"), python=VALUES + UNTIL_STOPPED + """
+def start(thread):
+    return run("maint packet qGetTLSAddr:p%x.%x,0,0" % thread.ptid[:2])
+starts = [start(thread) for thread in gdb.selected_inferior().threads()]
+emit(handles=handles(), starts=len(set(starts)), start=starts[0])
+""")
+    t.match(r"^\$1 = 0$", gdb.output())
+    seen = gdb.results[0]
+    t.match(r'received: "[0-9a-f]+"', seen.pop("start"))
+    t.equal(seen, {"handles": [1, 2, 3], "starts": 3}, "threads of the second program")
+
+
+def test_two_processes(t):
+    server = t.server("--multi", "COMM")
+    gdb = t.gdb(server, f"set remote exec-file {t.prog('tls')}",
+                f"break {t.line('tls.c', 'STOPPED')}", "run", "add-inferior",
+                "inferior 2", f"file {t.prog('tls-static')}",
+                f"set remote exec-file {t.prog('tls-static')}", "run",
+                prog=t.prog("tls"), connect="target extended-remote", python=VALUES + """
+emit(static=each("own"), handles=[n for n in handles()])
+gdb.execute("inferior 1")
+emit(dynamic=each("own"), handles=[n for n in handles()])
+""")
+    static, dynamic = gdb.results
+    t.equal(static, {"static": ["1000", "1001", "1002"], "handles": [1, 2, 3]}, "static")
+    t.equal(dynamic, {"dynamic": ["1000", "1001", "1002"], "handles": [1, 2, 3]},
+            "dynamic")
+
+
 def test_storage_that_only_one_thread_has(t):
     server = t.server("COMM", t.prog("tls"), t.prog("libtls.so"))
     gdb = t.gdb(server, prog=t.prog("tls"), python=VALUES + UNTIL_STOPPED + """
@@ -96,7 +131,7 @@ emit(main=ask(f"{thread},0,{main}"), late=ask(f"{thread},0,{late}"),
     seen = gdb.results[0]
     t.match(r'received: "[0-9a-f]+"', seen["main"])
     t.match(r'received: "E\.thread \d+ has not allocated', seen["late"])
-    t.match(r'received: "E\.libthread_db: td_thr_tls_get_addr: ', seen["wrong"])
+    t.match(r'received: "E\.(libthread_db: td_thr_tls_get_addr|cannot read)', seen["wrong"])
     t.match(r'received: "E\.no such thread"', seen["nobody"])
     t.match(r'received: "E\.qGetTLSAddr: expected THREAD,OFFSET,MODULE"', seen["parts"])
 

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,26 +11,28 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "inferior/tls.h"
 
-enum { THREADS = 4, LIBRARY_USER = 1 };
-
 /*
  * The inferior is a forked child with threads of its own, which it describes in
- * memory that it shares with us.
+ * memory that it shares with us. One of them uses a library that came late; one
+ * used another before that was unloaded, and has not used its successor.
  */
+enum { MAIN, LIBRARY_USER, STALE, OTHER, THREADS };
+
 static __thread int own;
 struct described {
 	pid_t tid;
-	uint64_t own, library, handle;
+	uint64_t own, library, always, handle;
 };
 static struct child {
 	struct described threads[THREADS];
-	uint64_t map, library_map, no_storage_map;
-	uint64_t library_offset;
+	uint64_t map, library_map, always_map, no_storage_map, wrong_map;
+	char copy[1200]; /* the part of a link map that is looked at, and more */
 } * child;
 
 static struct inferiors inferiors;
@@ -37,15 +40,19 @@ static struct inferior *inferior;
 static struct thread_symbols symbols;
 static int ready[2];
 static pid_t pid;
-static int *(*touch)(int);
+static pthread_barrier_t barrier;
+static int *(*touch)(int), *(*touch_always)(int);
 
 static void describe(int id)
 {
-	child->threads[id].tid = (pid_t)syscall(SYS_gettid);
-	child->threads[id].own = (uintptr_t)&own;
-	child->threads[id].handle = (uint64_t)pthread_self();
+	struct described *here = &child->threads[id];
+
+	here->tid = (pid_t)syscall(SYS_gettid);
+	here->own = (uintptr_t)&own;
+	here->handle = (uint64_t)pthread_self();
+	here->always = (uintptr_t)touch_always(0);
 	if (id == LIBRARY_USER)
-		child->threads[id].library = (uintptr_t)touch(0);
+		here->library = (uintptr_t)touch(0);
 	if (write(ready[1], "x", 1) != 1)
 		_exit(1);
 	for (;;)
@@ -54,31 +61,49 @@ static void describe(int id)
 
 static void *thread_main(void *id)
 {
+	if ((uintptr_t)id == STALE)
+		*touch(0) = 1;
+	pthread_barrier_wait(&barrier);
+	/* The libraries are loaded here. */
+	pthread_barrier_wait(&barrier);
 	describe((int)(uintptr_t)id);
 	return NULL;
+}
+
+/* Loads a library; returns the address of its link map. */
+static uint64_t load(const char *file, int *(**function)(int), void **handle)
+{
+	struct link_map *map;
+
+	*handle = dlopen(file, RTLD_NOW);
+	if (!*handle || dlinfo(*handle, RTLD_DI_LINKMAP, &map) != 0)
+		_exit(1);
+	if (function)
+		*(void **)function = dlsym(*handle, "tls_touch");
+	return (uintptr_t)map;
 }
 
 static void run_child(void)
 {
 	void *library;
-	struct link_map *map;
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	load(PROGS_DIR "/libtls.so", &touch, &library);
 	for (uintptr_t i = 1; i < THREADS; i++)
-		if (i != LIBRARY_USER)
-			pthread_create(&thread, NULL, thread_main, (void *)i);
-	library = dlopen(PROGS_DIR "/libtls.so", RTLD_NOW);
-	if (!library)
-		_exit(1);
-	*(void **)&touch = dlsym(library, "tls_touch");
-	dlinfo(library, RTLD_DI_LINKMAP, &map);
-	child->library_map = (uintptr_t)map;
+		pthread_create(&thread, NULL, thread_main, (void *)i);
+	pthread_barrier_wait(&barrier);
+	dlclose(library);
+	child->library_map = load(PROGS_DIR "/libtls.so", &touch, &library);
+	child->always_map =
+		load(PROGS_DIR "/libtls-static.so", &touch_always, &library);
+	child->no_storage_map = load("libdl.so.2", NULL, &library);
 	child->map = (uintptr_t)_r_debug.r_map;
-	dlinfo(dlopen("libdl.so.2", RTLD_NOW), RTLD_DI_LINKMAP, &map);
-	child->no_storage_map = (uintptr_t)map;
-	pthread_create(&thread, NULL, thread_main, (void *)(uintptr_t)LIBRARY_USER);
-	describe(0);
+	memcpy(child->copy, _r_debug.r_map, sizeof(child->copy));
+	child->wrong_map = (uintptr_t)child->copy;
+	pthread_barrier_wait(&barrier);
+	describe(MAIN);
 }
 
 static void begin(void)
@@ -173,6 +198,19 @@ Test(threaddb, reader_finds_the_storage_of_a_library_that_came_late)
 				     "has not allocated");
 }
 
+Test(threaddb, reader_finds_storage_that_the_vector_does_not_tell_of_yet)
+{
+	uint64_t addr;
+
+	for (int i = 0; i < THREADS; i++) {
+		struct error *error =
+			tls_find(thread_of(i), &symbols, child->always_map, 0, &addr);
+
+		cr_assert_null(error, "%s", error ? error_text(error) : "");
+		cr_assert_eq(addr, child->threads[i].always, "thread %d", i);
+	}
+}
+
 Test(threaddb, reader_tells_what_is_wrong)
 {
 	struct thread *thread = thread_of(0);
@@ -183,6 +221,8 @@ Test(threaddb, reader_tells_what_is_wrong)
 	expect_error(tls_find(thread, &symbols, 8, 0, &addr), "cannot read");
 	expect_error(tls_find(thread, &symbols, child->no_storage_map, 0, &addr),
 		     "no thread-local storage");
+	expect_error(tls_find(thread, &symbols, child->wrong_map, 0, &addr),
+		     "is not loaded");
 }
 
 Test(threaddb, reader_finds_handles)
@@ -274,6 +314,28 @@ Test(threaddb, the_directory_of_the_c_library)
 	cr_assert_eq(threaddb_set_path(&inferiors, "$pdir/missing"), 0);
 	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr),
 		     "missing/libthread_db.so.1: No such file");
+}
+
+/* A library in a directory of ours, found from the C library's on. */
+Test(threaddb, what_others_can_change_is_not_loaded)
+{
+	char dir[] = "/tmp/truehit-XXXXXX", path[PATH_MAX], file[PATH_MAX];
+	uint64_t addr;
+
+	need_library();
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "$pdir/../../../../../../../..%s", dir);
+	snprintf(file, sizeof(file), "%s/libthread_db.so.1", dir);
+	cr_assert_eq(symlink(PROGS_DIR "/libtls.so", file), 0);
+	cr_assert_eq(threaddb_set_path(&inferiors, path), 0);
+	cr_expect_eq(chmod(PROGS_DIR "/libtls.so", 0777), 0);
+	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr),
+		     "libtls.so could be changed by others");
+	cr_expect_eq(chmod(PROGS_DIR "/libtls.so", 0755), 0);
+	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr),
+		     "has no function td_symbol_list");
+	cr_expect_eq(unlink(file), 0);
+	cr_expect_eq(rmdir(dir), 0);
 }
 
 /* ---- symbols ---- */
