@@ -119,13 +119,19 @@ bool server_take_stop(struct server *server, struct stop *stop)
  * leaves. */
 static void poll_stops(struct server *server)
 {
+	bool had_process = has_process(server);
 	struct stop stop;
 
-	if (!server_take_stop(server, &stop))
-		return;
-	if (server->connection)
-		tell_stop(server, &stop);
-	if (is_last_end(server, &stop) && !(server->connection && server->run.non_stop))
+	if (server_take_stop(server, &stop)) {
+		if (server->connection)
+			tell_stop(server, &stop);
+		if (is_last_end(server, &stop) &&
+		    !(server->connection && server->run.non_stop))
+			server->ending = true;
+	}
+	/* One that ran with nobody to tell has ended. */
+	if (!server->connection && had_process && !has_process(server) &&
+	    !stays(server))
 		server->ending = true;
 }
 
@@ -148,20 +154,29 @@ static void accept_client(struct server *server)
 	if (!server->connection)
 		return;
 	begin_session(server);
+	run_rejoin(&server->run);
 	if (server->options.once)
 		listener_close(&server->listener);
 }
 
-/* The program stays as it is, for the next client. */
+/* The program stays as it is, for the next client; but if it runs, commands that are
+ * to go on do so. */
 static void release_program(struct server *server)
 {
+	bool running = server->run.running;
 	struct inferior *inferior;
 
 	run_set_non_stop(&server->run, false);
 	run_halt(&server->run);
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
-		if (inferior->breakpoints)
-			breakpoints_remove_all(inferior->breakpoints);
+		struct error *error _cleanup_error_ = NULL;
+
+		breakpoints_remove_all(inferior->breakpoints);
+		if (running && !inferior->hidden &&
+		    breakpoints_persist(inferior->breakpoints))
+			error = run_leave(&server->run, inferior);
+		if (error)
+			log_warning("%s", error_text(error));
 	}
 }
 

@@ -81,7 +81,8 @@ struct inferior {
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported */
-	bool hidden;	/* forked; the client has not been told of it yet */
+	bool hidden;	 /* forked: the client has not been told of it yet; or: */
+	bool unattended; /* the client has left it, it runs on for its commands */
 	pid_t vforking; /* this thread runs alone, until its vfork child is done with
 			 * the memory; 0: none */
 	/* A vfork child that is an inferior too, while it shares the memory. */

@@ -50,10 +50,17 @@ struct error *packet_D(struct server *server, struct cursor *args, struct buffer
 		error = error_create(0, "no process is being debugged");
 	if (error)
 		return error;
-	log_info("Detaching from process %d", inferior->pid);
-	run_detach(&server->run, inferior, 0);
-	buffer_append_string(reply, "OK");
-	return NULL;
+	if (breakpoints_persist(inferior->breakpoints)) {
+		log_info("Persistent commands are present, leaving truehit attached "
+			 "to the process");
+		error = run_leave(&server->run, inferior);
+	} else {
+		log_info("Detaching from process %d", inferior->pid);
+		run_detach(&server->run, inferior, 0);
+	}
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
 }
 
 static void kill_inferior(struct server *server, struct inferior *inferior)

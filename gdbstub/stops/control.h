@@ -9,6 +9,7 @@
  *   fork.c     ... of processes that come from others
  *   life.c     how inferiors come and go
  *   nonstop.c  non-stop mode: which stops the client knows of
+ *   unattended.c  those that run with nobody to tell
  *
  * A thread is resumed if its action is not RESUME_NONE: the client thinks that it
  * runs. It may be stopped all the same for a while: halted for another thread's
@@ -50,5 +51,11 @@ void proceed_together(struct run *run, struct inferior *inferior);
 bool nonstop_is_known(const struct run *run, const struct thread *thread);
 /** Is any thread resumed that has not ended? */
 bool nonstop_any_resumed(const struct run *run);
+
+/* ---- life.c ---- */
+
+/** Lets go of a stopped inferior: as run_detach, but nobody else is stopped. */
+void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
+		int signal);
 
 #endif

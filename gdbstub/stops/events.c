@@ -115,7 +115,7 @@ static void on_signal(struct run *run, const struct event *event)
 
 static bool answers_interrupt(const struct run *run, const struct thread *thread)
 {
-	return run->interrupt_requested &&
+	return run->interrupt_requested && !thread->inferior->unattended &&
 	       (run->interrupt_pid == 0 || run->interrupt_pid == thread->inferior->pid);
 }
 

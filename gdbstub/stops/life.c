@@ -114,21 +114,20 @@ static bool ended(struct run *run, struct inferior *inferior)
 	}
 }
 
-/* In non-stop mode the other inferiors run on afterwards. */
+/* In non-stop mode the other inferiors run on afterwards, and so do unattended
+ * ones. */
 static void begin_leaving(struct run *run)
 {
-	if (run->non_stop)
-		halt_all(run);
-	else
+	if (!run->non_stop)
 		run_halt(run);
+	halt_all(run);
 }
 
 static void end_leaving(struct run *run)
 {
-	if (!run->non_stop)
-		return;
 	proceed_all(run);
-	run->running = nonstop_any_resumed(run);
+	if (run->non_stop)
+		run->running = nonstop_any_resumed(run);
 }
 
 /* A process whose fork the client has not heard of, or NULL. */
@@ -163,15 +162,15 @@ static void leave_vfork_child(struct inferior *child)
 			    child->pid, child->vfork_parent->pid);
 }
 
-static void leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
-		  int signal)
+void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
+		int signal)
 {
 	bool gone = ended(run, inferior);
 	struct inferior *child;
 
 	while ((child = hidden_child(run, inferior))) {
 		child->hidden = false;
-		leave(run, child, 0, 0);
+		life_leave(run, child, 0, 0);
 	}
 	if (inferior->vfork_child && !inferior->vfork_child->hidden)
 		leave_vfork_child(inferior->vfork_child);
@@ -187,7 +186,7 @@ void run_detach(struct run *run, struct inferior *inferior, int signal)
 	pid_t tid = run->last.pid == inferior->pid ? run->last.tid : inferior->pid;
 
 	begin_leaving(run);
-	leave(run, inferior, tid, signal);
+	life_leave(run, inferior, tid, signal);
 	end_leaving(run);
 }
 

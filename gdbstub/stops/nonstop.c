@@ -84,6 +84,7 @@ bool nonstop_any_resumed(const struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread->action.kind != RESUME_NONE &&
+			    !inferior->unattended &&
 			    !(thread->running && thread_is_zombie(thread)))
 				return true;
 		}

@@ -101,6 +101,8 @@ void pending_drop_stale(struct run *run, struct thread *thread)
  * a step, are for the client to judge. */
 bool pending_may_pass(const struct run *run, const struct event *event)
 {
+	if (event->inferior->unattended)
+		return true;
 	return run->pass_signal[event->signal] &&
 	       event->thread->action.kind == RESUME_CONTINUE &&
 	       event->signal != SIGTRAP && event->signal != SIGILL &&
@@ -137,7 +139,8 @@ static struct thread *first_untold(const struct run *run)
 
 static bool is_reportable(const struct thread *thread)
 {
-	return thread->pending_stop && thread->action.kind != RESUME_NONE;
+	return thread->pending_stop && thread->action.kind != RESUME_NONE &&
+	       !thread->inferior->unattended;
 }
 
 /* In all-stop mode the client waits for the thread that it steps; the others wait
@@ -173,7 +176,7 @@ static struct inferior *first_ended(const struct run *run)
 	struct inferior *inferior, *first = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (inferior->pending_stop &&
+		if (inferior->pending_stop && !inferior->unattended &&
 		    (!first ||
 		     inferior->pending_stop->order < first->pending_stop->order))
 			first = inferior;

@@ -12,6 +12,7 @@
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"
+#include "stops/unattended.h"
 
 enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
 
@@ -21,6 +22,8 @@ enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
  * again. */
 static void clear_action(struct thread *thread)
 {
+	if (thread->inferior->unattended)
+		return;
 	if (thread->action.signal != 0)
 		thread->owed_signal = thread->action.signal;
 	thread->action = (struct resume_action){0};
@@ -44,7 +47,7 @@ static void clear_actions(struct run *run)
 
 static bool is_resumed(const struct thread *thread)
 {
-	return thread->action.kind != RESUME_NONE;
+	return thread->action.kind != RESUME_NONE && !thread->inferior->unattended;
 }
 
 static void request_stop(struct run *run, struct thread *thread)
@@ -186,7 +189,7 @@ struct error *run_resume(struct run *run)
 	if (TAILQ_EMPTY(&run->inferiors.list))
 		return error_create(0,
 				    "no process to resume: start one (run) or attach");
-	if (!run->non_stop)
+	if (!run->non_stop && !unattended_any(run))
 		run->stepping_over = 0;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!error)
@@ -239,7 +242,7 @@ static struct thread *answering_thread(const struct run *run, pid_t pid)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if ((pid != 0 && inferior->pid != pid) || !thread->running ||
-			    thread_is_zombie(thread))
+			    thread_is_zombie(thread) || inferior->unattended)
 				continue;
 			if (is_asked(thread))
 				return thread;
@@ -322,7 +325,7 @@ static bool report_no_resumed(struct run *run, struct stop *stop)
 	return true;
 }
 
-bool run_poll(struct run *run, struct stop *stop)
+static bool poll_stop(struct run *run, struct stop *stop)
 {
 	struct event event;
 
@@ -343,6 +346,14 @@ bool run_poll(struct run *run, struct stop *stop)
 	if (run->running && run->interrupt_requested)
 		interrupt_one(run);
 	return !run->more && report_no_resumed(run, stop);
+}
+
+bool run_poll(struct run *run, struct stop *stop)
+{
+	bool stopped = poll_stop(run, stop);
+
+	unattended_go_on(run);
+	return stopped;
 }
 
 void run_halt(struct run *run)

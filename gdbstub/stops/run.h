@@ -84,6 +84,12 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret);
 /** Takes breakpoints out, detaches, destroys. Stops the threads if they run. */
 void run_detach(struct run *run, struct inferior *inferior, int signal);
 void run_kill(struct run *run, struct inferior *inferior);
+/**
+ * Lets an inferior go on with its persistent commands and without a client: it is
+ * not shown to anybody until run_rejoin, which stops all of these.
+ */
+struct error *run_leave(struct run *run, struct inferior *inferior);
+void run_rejoin(struct run *run);
 
 /**
  * Says what run_resume shall do with a thread. In non-stop mode RESUME_NONE and

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Commands that run in the server at a breakpoint: dprintf in agent style."""
+import os
 import re
+import signal
 
+import harness
 import rsp
 
 AGENT = ("set dprintf-style agent",)
@@ -147,3 +150,106 @@ def test_output_stays_out_of_a_stdio_connection(t):
                 prog=t.prog("loop"), first=AGENT)
     t.match(r"exited normally", gdb.output())
     t.equal(lines(gdb.output(), r"i=(\d)"), list("012"), "lines on stderr")
+
+
+PERSISTENT = (*AGENT, "set disconnected-dprintf on", "set breakpoint always-inserted on")
+
+
+def test_goes_on_after_detach(t):
+    server = t.server("COMM", t.prog("loop"), "300")
+    where = t.line("loop.c", "BODY")
+    gdb = t.gdb(server, "tbreak main", "continue", f'dprintf {where},"i=%ld\\n", i',
+                "detach", prog=t.prog("loop"), first=PERSISTENT)
+    t.match(r"Inferior 1 .* detached", gdb.output())
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.match(r"Persistent commands are present, leaving \w+ attached", server.output())
+    t.equal(lines(server.output(), r"i=(\d+)"), [str(i) for i in range(300)],
+            "lines in the server's output")
+
+
+def test_ends_with_detach_if_told(t):
+    server = t.server("COMM", t.prog("loop"), "300")
+    where = t.line("loop.c", "BODY")
+    t.gdb(server, "tbreak main", "continue", f'dprintf {where},"i=%ld\\n", i', "detach",
+          prog=t.prog("loop"), first=(*PERSISTENT, "set disconnected-dprintf off"))
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(lines(server.output(), r"i=(\d+)"), [], "lines in the server's output")
+    server.wait_output(r"300 iterations")
+
+
+TICK = 'dprintf tick,"tick of %ld\\n", id'
+
+
+def start_ticking(t):
+    counts = t.dir / "counts"
+    program = harness.Process(t, [t.prog("attach"), counts, "2"])
+    harness.wait_for(lambda: counts.exists() and counts.stat().st_size > 0, "the program")
+    return program, t.server("--multi", "COMM")
+
+
+def ticks(server):
+    return len(lines(server.output(), r"tick of [01]"))
+
+
+def leave_attached(t):
+    """A program that runs on with its dprintf, and no client."""
+    program, server = start_ticking(t)
+    t.gdb(server, f"attach {program.pid}", TICK, "detach", prog=t.prog("attach"), connect="target extended-remote",
+          first=PERSISTENT)
+    harness.wait_for(lambda: ticks(server) > 10, "lines without a client")
+    return program, server
+
+
+def test_signals_are_delivered_without_a_client(t):
+    program, server = leave_attached(t)
+    os.kill(program.pid, signal.SIGTERM)
+    t.equal(program.wait(), -signal.SIGTERM, "how the program ended")
+    t.check(server.process.poll() is None, "the server goes on")
+
+
+def test_a_new_client_takes_over(t):
+    program, server = leave_attached(t)
+    gdb = t.gdb(server, "break tick", "continue", "info threads", "delete", "detach",
+                prog=t.prog("attach"), connect="target extended-remote")
+    t.match(r"Breakpoint 1, ", gdb.output())
+    t.equal(harness.tracer_of(program.pid), 0, "tracer after the last detach")
+
+
+def test_goes_on_when_the_client_dies(t):
+    program, server = start_ticking(t)
+    gdb = t.gdb(server, f"attach {program.pid}", TICK, "continue", prog=t.prog("attach"),
+                connect="target extended-remote", first=PERSISTENT, wait=False)
+    harness.wait_for(lambda: ticks(server) > 10, "lines with a client")
+    gdb.process.kill()
+    server.wait_output(r"reopen the connection")
+    before = ticks(server)
+    harness.wait_for(lambda: ticks(server) > before + 10, "lines without a client")
+
+
+def test_the_same_client_debugs_another_program(t):
+    """What was left runs on at every stop of the other program."""
+    program, server = start_ticking(t)
+    loop, where = t.prog("loop"), t.line("loop.c", "BODY")
+    gdb = t.gdb(server, f"attach {program.pid}", TICK, "detach", "delete",
+                f"set remote exec-file {loop}", f"file {loop}", f"break {where} if i == 3",
+                "run 20", python=f'''
+def ticks():
+    return open({str(server.log)!r}).read().count("tick of")
+def see_ticks():
+    wanted = ticks() + 50
+    while ticks() < wanted:
+        time.sleep(0.01)
+see_ticks()
+run("stepi")
+see_ticks()
+run("break {where} if i == 7")
+run("continue")
+see_ticks()
+emit(i=value("i"))
+run("delete")
+run("continue")
+emit(exit_code=events.exit_code)
+''', prog=t.prog("attach"), connect="target extended-remote", first=PERSISTENT)
+    t.equal(gdb.results, [{"i": "7"}, {"exit_code": 0}], "what gdb saw")
+    before = ticks(server)
+    harness.wait_for(lambda: ticks(server) > before + 10, "lines without a client")

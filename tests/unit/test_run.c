@@ -1098,3 +1098,83 @@ Test(run, a_step_to_the_place_runs_its_commands)
 	expect_exit(42);
 	expect_output(1);
 }
+
+static struct stop resume_one_as(struct inferior *inferior, enum resume_kind kind)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		run_set_action(&run, thread, (struct resume_action){.kind = kind});
+	cr_assert_null(run_resume(&run));
+	return next_stop();
+}
+
+/* A process that nobody attends runs on whatever is done with another one: at its
+ * stops, and in the middle of its own steps over traps. */
+static void check_unattended(void)
+{
+	struct inferior *left, *other;
+
+	catch_output();
+	left = child_start(run_threads);
+	insert_command(left, BREAKPOINT_SOFTWARE, NULL, true);
+	cr_assert_null(run_leave(&run, left));
+	atomic_store(&shared->go, 0);
+	other = child_start(run_loop);
+	for (int i = 0; i < 50; i++) {
+		struct stop stop;
+
+		insert(other, BREAKPOINT_SOFTWARE, PLACE, NULL);
+		stop = resume_one_as(other, RESUME_CONTINUE);
+		cr_assert_eq(stop.kind, STOP_SWBREAK);
+		cr_assert_eq(stop.pid, other->pid);
+		breakpoints_remove(other->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+		stop = resume_one_as(other, RESUME_STEP);
+		cr_assert_eq(stop.kind, STOP_SIGNAL);
+	}
+	cr_expect_eq(resume_one_as(other, RESUME_CONTINUE).kind, STOP_EXITED);
+	while (!TAILQ_EMPTY(&run.inferiors.list)) {
+		struct stop stop;
+
+		cr_assert_not(run_poll(&run, &stop), "stop %d", stop.kind);
+		usleep(1000);
+	}
+	expect_output(THREADS);
+}
+
+Test(run, unattended_runs_on)
+{
+	check_unattended();
+}
+
+Test(run, unattended_runs_on_over_traps)
+{
+	use_only(ENGINE_INT3);
+	check_unattended();
+}
+
+/* Left to itself, then taken up again: stopped, and shown. */
+Test(run, unattended_is_rejoined)
+{
+	struct inferior *left;
+	unsigned int counts[LOOPS], before;
+
+	catch_output();
+	left = child_start(run_threads);
+	insert_command(left, BREAKPOINT_SOFTWARE, NULL, true);
+	cr_assert_null(run_leave(&run, left));
+	cr_expect(left->hidden);
+	while (count_output(counts) < 100) {
+		struct stop stop;
+
+		cr_assert_not(run_poll(&run, &stop));
+		usleep(1000);
+	}
+	run_rejoin(&run);
+	cr_expect_not(left->hidden);
+	before = count_output(counts);
+	usleep(10000);
+	cr_expect_eq(count_output(counts), before);
+	expect_exit(7);
+	expect_output(THREADS);
+}
