@@ -15,7 +15,8 @@ void notify_stop(struct server *server, const struct stop *stop)
 	connection_notify(server->connection, buffer_string(&text), text.len);
 }
 
-void notify_next(struct server *server, struct buffer *reply)
+/* Appends the next stop to tell, or OK if there is none. */
+static void notify_next(struct server *server, struct buffer *reply)
 {
 	struct stop stop;
 
@@ -25,16 +26,35 @@ void notify_next(struct server *server, struct buffer *reply)
 		buffer_append_string(reply, "OK");
 }
 
+void notify_first(struct server *server, struct buffer *reply)
+{
+	run_tell_all(&server->run);
+	notify_next(server, reply);
+	server->session.asked = true;
+}
+
+/*
+ * After `?`, gdb 13 fails an assertion of its own if it fetches more than one stop by
+ * vStopped: it is not ready yet for two events (remote.c, process_initial_stop_replies
+ * and queued_stop_reply). So the list that it asked for ends after the first one.
+ */
+static bool ends_list(struct session *session)
+{
+	bool asked = session->asked;
+
+	session->asked = false;
+	return asked;
+}
+
 /* The client has the stop that it was told last, and asks for the next one. */
 struct error *packet_vStopped(struct server *server, struct cursor *args,
 			      struct buffer *reply)
 {
 	(void)args;
-	if (server->run.non_stop) {
-		run_acknowledge(&server->run);
-		notify_next(server, reply);
-	} else {
+	run_acknowledge(&server->run);
+	if (!server->run.non_stop || ends_list(&server->session))
 		buffer_append_string(reply, "OK");
-	}
+	else
+		notify_next(server, reply);
 	return NULL;
 }

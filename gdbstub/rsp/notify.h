@@ -16,7 +16,8 @@ struct server;
 
 /** Sends "%Stop:...". */
 void notify_stop(struct server *server, const struct stop *stop);
-/** Appends the next stop to tell, or OK if there is none. */
-void notify_next(struct server *server, struct buffer *reply);
+/** The reply to `?`: the stop of one thread, or OK if all run. Those of the other
+ * stopped threads follow as notifications. */
+void notify_first(struct server *server, struct buffer *reply);
 
 #endif

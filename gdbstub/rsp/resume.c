@@ -244,12 +244,10 @@ struct error *packet_stop_reason(struct server *server, struct cursor *args,
 				 struct buffer *reply)
 {
 	(void)args;
-	if (server->run.non_stop) {
-		run_tell_all(&server->run);
-		notify_next(server, reply);
-	} else {
+	if (server->run.non_stop)
+		notify_first(server, reply);
+	else
 		report_last_stop(server, reply);
-	}
 	return NULL;
 }
 

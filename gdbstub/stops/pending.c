@@ -122,19 +122,20 @@ void pending_pass_signal(const struct run *run, struct thread *thread)
 	pending_clear(thread);
 }
 
-/* Of a thread that is to be told again the client hears why it stopped last. */
+/* Of a thread that is to be told again the client hears why it stopped last; the
+ * thread that stopped last comes first. */
 static struct thread *first_untold(const struct run *run)
 {
 	struct inferior *inferior;
-	struct thread *thread;
+	struct thread *thread, *first = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->untold)
-				return thread;
+			if (thread->untold && (!first || thread->tid == run->last.tid))
+				first = thread;
 		}
 	}
-	return NULL;
+	return first;
 }
 
 static bool is_reportable(const struct thread *thread)

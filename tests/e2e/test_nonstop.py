@@ -51,6 +51,14 @@ class NonStop:
         """The stops that the next notification begins with."""
         return self.fetch(self.client.notification())
 
+    def listed(self, count):
+        """What `?` tells: one stop at once, the others in notifications."""
+        stops = self.fetch(self.ask("?"))
+        while len(stops) < count:
+            stops += self.notified()
+        self.expect("OK", "vStopped")
+        return stops
+
     def symbol(self, name):
         """An address in the program, which is not randomised."""
         if not self.symbols:
@@ -130,7 +138,7 @@ def test_stops_are_fetched_one_by_one(t):
     n.expect("OK", "vStopped")
     # `?` tells every stopped thread again, and no running one.
     n.expect("OK", f"vCont;c:{threads[2]}")
-    again = n.fetch(n.ask("?"))
+    again = n.listed(len(threads) - 1)
     t.equal(sorted(s[1] for s in again), [x for x in threads if x != threads[2]], "?")
     t.equal({s[0] for s in again}, {"T00"}, "signals")
     for _, _, text in again:
@@ -299,7 +307,7 @@ def test_mode_changes_while_threads_run(t):
     t.match("^T02", n.client.receive().decode())
     # And back.
     n.expect("OK", "QNonStop:1")
-    stops = n.fetch(n.ask("?"))
+    stops = n.listed(len(threads))
     t.equal(sorted(s[1] for s in stops), threads, "stops of all threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
@@ -318,7 +326,7 @@ def test_client_vanishes(t):
     n.client.close()
     n.server.wait_output("reopen")
     n.connect()
-    stops = n.fetch(n.ask("?"))
+    stops = n.listed(len(threads))
     t.equal(sorted(s[1] for s in stops), threads, "stopped threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
