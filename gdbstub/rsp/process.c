@@ -111,7 +111,7 @@ struct error *packet_vAttach(struct server *server, struct cursor *args,
 		error = server_attach(server, (pid_t)pid);
 	if (error)
 		return error;
-	/* In non-stop mode its threads' stops follow. */
+	/* In non-stop mode its threads run on. */
 	if (server->run.non_stop)
 		buffer_append_string(reply, "OK");
 	else

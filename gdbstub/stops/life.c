@@ -69,13 +69,16 @@ struct error *run_launch(struct run *run, const struct launch_options *options,
 	return error ? error : adopt(run, *ret, SIGTRAP);
 }
 
-/* In non-stop mode every thread of a new process has its own stop to tell of. */
-static void report_attached(struct run *run, struct thread *thread)
+/* As in gdbserver, non-stop mode leaves the threads of a new process running: gdb
+ * wants to learn what it has attached to before it hears of stops. */
+static void run_on(struct run *run, struct inferior *inferior)
 {
-	thread->action.kind = RESUME_STOP;
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		thread->action.kind = RESUME_CONTINUE;
 	run->running = true;
-	if (!thread->pending_stop)
-		pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL});
+	proceed_all(run);
 }
 
 struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
@@ -91,9 +94,9 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 	TAILQ_FOREACH (thread, &(*ret)->threads, link) {
 		if (thread->pending.kind != EVENT_NONE)
 			pending_set_signal(run, &thread->pending);
-		if (run->non_stop)
-			report_attached(run, thread);
 	}
+	if (run->non_stop)
+		run_on(run, *ret);
 	return NULL;
 }
 

@@ -198,7 +198,7 @@ struct error *run_resume(struct run *run)
 	if (error)
 		forget_fresh(run);
 	else
-		run->running = true;
+		run->running = !run->non_stop || nonstop_any_resumed(run);
 	if (!error && run->interrupt_requested)
 		interrupt_at_once(run);
 	proceed_all(run);

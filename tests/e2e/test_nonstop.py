@@ -218,10 +218,12 @@ def test_detach_while_threads_run(t):
     n = NonStop(t, multi=True, options=("--multi",))
     n.expect("OK", "!")
     n.expect("OK", f"vAttach;{process.pid:x}")
-    stops = n.notified()
-    while len(stops) < 4:
-        stops += n.notified()
-    t.equal([s[0] for s in stops], ["T00"] * 4, "stops after vAttach")
+    threads = n.threads()
+    t.equal(len(threads), 4, "threads")
+    t.equal({x[0] for x in n.stop_all(threads)}, {"T00"}, "stops after vAttach")
+    # To stop what is stopped is no news, and no thread is missing.
+    n.expect("OK", "vCont;t")
+    n.expect("OK", "vStopped")
     n.expect("OK", "vCont;c")
     n.expect("OK", f"vCont;t:p{process.pid:x}.{process.pid:x}")
     # The stop is neither fetched nor known when the process is let go.
