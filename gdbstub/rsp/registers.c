@@ -108,12 +108,16 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 	err = regs_fetch_all(thread, &regs);
 	if (err < 0)
 		return lost(thread, err);
+	if (cursor_left(args) == 0)
+		return error_create(0, "G: no values");
 	table = packet_registers(server, regs.arch, &count);
 	for (unsigned int i = 0; i < count && cursor_left(args) > 0; i++) {
 		error = take_register(args, &regs, &table[i]);
 		if (error)
 			return error;
 	}
+	if (cursor_left(args) > 0)
+		return error_create(0, "G: more than all registers");
 	for (unsigned int i = 0; i < regs.arch->nregsets; i++) {
 		err = regs.size[i] > 0 ? regs_store(thread, &regs, i) : 0;
 		if (err < 0)

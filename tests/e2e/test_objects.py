@@ -3,6 +3,7 @@
 import os
 import re
 
+import harness
 import rsp
 import test_protocol
 
@@ -93,3 +94,75 @@ def test_partly_readable_memory(t):
     t.match("^E", client.ask("mffffffffffffffff,10"))
     t.match("^E", client.ask("m7fffffffffffffff,ffffffffffffffff"))
     t.match("^E", client.ask("Mffffffffffffff00,1:00"))
+
+
+def test_files_to_and_fro(t):
+    """remote put, get and delete, with bytes of all values; errors have their reasons."""
+    source, there, back = (str(t.dir / name) for name in ("source", "there", "back"))
+    data = bytes(range(256)) * 1000 + b"}#$*" * 10000
+    with open(source, "wb") as file:
+        file.write(data)
+    server = t.server("--multi", "COMM")
+    gdb = t.gdb(server, f"remote put {source} {there}", f"remote get {there} {back}",
+                "python print('size', __import__('os').path.getsize(%r))" % there,
+                f"remote delete {there}", f"remote delete {there}",
+                f"remote get {t.dir} {back}2", f"remote get {there} {back}2",
+                f"remote put {source} {t.dir}/none/there",
+                connect="target extended-remote")
+    text = gdb.output()
+    t.match(rf"^size {len(data)}$", text)
+    with open(back, "rb") as file:
+        t.check(file.read() == data, "what came back differs")
+    t.check(not os.path.exists(there), "the file is still there")
+    t.match("Remote I/O error: No such file or directory", text)
+    # gdb 13 has no text for the number of EISDIR.
+    t.match("Remote I/O error: (Is a directory|Invalid argument)", text)
+
+
+def test_program_in_another_mount_name_space(t):
+    """gdb has no file: it gets the program, which only its own name space holds, from
+    the server, which itself stays where it is."""
+    t.need_root()
+    t.need_tool("unshare")
+    hidden = t.dir / "hidden"
+    hidden.mkdir()
+    script = (f"mount -t tmpfs none {hidden} && cp {t.prog('attach')} {hidden} && "
+              f"echo ready && exec {hidden}/attach {t.dir}/counts")
+    if harness.Process(t, ["unshare", "-m", "true"]).wait():
+        t.skip("mount name spaces cannot be made here")
+    program = harness.Process(t, ["unshare", "-m", "sh", "-c", script])
+    program.wait_output("ready")
+    harness.wait_for(lambda: os.path.basename(os.readlink(f"/proc/{program.pid}/exe")) == "attach",
+                     "the program")
+    server = t.server("COMM", "--attach", str(program.pid))
+    gdb = t.gdb(server, "info inferiors", "break tick", "continue", "bt", "print id",
+                f"shell readlink /proc/{server.pid}/ns/mnt", sysroot="target:")
+    text = gdb.output()
+    t.match(rf"Reading {hidden}/attach from remote target", text)
+    t.match(r"Breakpoint 1, tick", text)
+    t.check(not (hidden / "attach").exists(), "the file is here, too: no test")
+    t.equal(t.match(r"^mnt:\S+", text).group(0), os.readlink("/proc/self/ns/mnt"),
+            "the server's mount name space")
+
+
+def test_malformed_requests(t):
+    """Each is refused with a reason, or is not known; the session goes on."""
+    _, client = test_protocol.start(t)
+    huge = "f" * 16
+    for packet in ("x", "x1", "x1,", f"x{huge},{huge}", f"m{huge},{huge}", "m1,1,1", "m,",
+                   "M0,1:zz", "M0,2:00", "M0,1", "X0,2:a", f"X{huge},1:a", "p", "pzz", f"p{huge}",
+                   "P", "P0", "P0=", "P0=zz", "P0=00", f"P{huge}=00", "G", "Gzz", "G00",
+                   "qXfer:osdata:read", "qXfer:osdata:read:processes:0", "qXfer:auxv:read::-1,1",
+                   f"qXfer:osdata:read:processes:{huge},{huge}", f"qXfer:auxv:read::{huge},1",
+                   "qXfer:siginfo:write::0", f"qXfer:siginfo:write::{huge}:abc",
+                   "qXfer:libraries-svr4:read:start=;:0,10", "qXfer:exec-file:read:zz:0,10",
+                   "qCRC:", f"qCRC:{huge},{huge}", "qSearch:memory:", f"qSearch:memory:{huge};1;a",
+                   "qRcmd,", "qRcmd,zz", "qRcmd,6", "qRcmd,00", "vFile:", "vFile:open",
+                   "vFile:open:", "vFile:open:2f,,", f"vFile:open:2f,{huge},{huge}",
+                   f"vFile:pread:{huge},1,1", "vFile:pread:0,1,1", "vFile:pwrite:0,0,a",
+                   "vFile:close:0", f"vFile:close:{huge}", "vFile:fstat:-1", "vFile:setfs:-1",
+                   f"vFile:setfs:{huge}", "vFile:unlink:zz", "vFile:readlink:", "vFile:stat:2"):
+        reply = client.ask(packet)
+        t.match("^(E.*|F-1,.*|)$", reply, f"reply to {packet}")
+    t.equal(client.ask("m0,0"), "", "no bytes at all")
+    t.match("^[TS]05", client.ask("?"))
