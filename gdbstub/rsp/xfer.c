@@ -72,7 +72,11 @@ static struct error *features_read(struct server *server, struct cursor annex,
 	if (!cursor_text(&rest, "target.xml") || cursor_left(&rest) > 0)
 		return error_create(0, "no target description '%.*s'",
 				    (int)cursor_left(&annex), annex.p);
-	(inferior ? inferior->arch : arch_native())->target_xml(out);
+	/* A description binds the user, who may want to set up another one before
+	 * there is a process. */
+	if (!inferior)
+		return error_create(0, "no process is being debugged");
+	inferior->arch->target_xml(out);
 	server->session.reads_target_xml = true;
 	return NULL;
 }

@@ -166,3 +166,14 @@ def test_malformed_requests(t):
         t.match("^(E.*|F-1,.*|)$", reply, f"reply to {packet}")
     t.equal(client.ask("m0,0"), "", "no bytes at all")
     t.match("^[TS]05", client.ask("?"))
+
+
+def test_no_description_without_a_process(t):
+    """Until there is a process, the user may say what its architecture will be."""
+    server = t.server("--multi", "COMM")
+    gdb = t.gdb(server, "set architecture i386", "print sizeof(void *)",
+                "set architecture auto", f"set remote exec-file {t.prog('loop')}",
+                "starti 1", "print sizeof(void *)", "print $rip != 0",
+                connect="target extended-remote")
+    t.equal([int(n) for n in re.findall(r"^\$\d+ = (\d+)$", gdb.output(), re.M)],
+            [4, 8, 1], "sizes")

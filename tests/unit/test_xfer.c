@@ -276,12 +276,12 @@ Test(xfer_empty, without_a_process)
 	assert_error("libraries-svr4:read::0,1000");
 	assert_error("siginfo:read::0,1000");
 	assert_error("siginfo:write::0:x");
+	assert_error("features:read:target.xml:0,10");
 	cr_assert_eq(ask("osdata:read::0,10", &reply)[0], 'm');
 	cr_assert_eq(ask("osdata:read:processes:0,10", &reply)[0], 'm');
 	cr_assert_str_eq(ask("osdata:read:no such table:0,10", &reply), "l");
 	cr_assert_str_eq(ask("threads:read::0,1000", &reply),
 			 "l<threads>\n</threads>\n");
-	cr_assert_eq(ask("features:read:target.xml:0,10", &reply)[0], 'm');
 }
 
 Test(xfer_empty, features_come_from_the_table)
