@@ -26,10 +26,13 @@ struct error *server_launch(struct server *server)
 	if (options.stdin_is_null)
 		log_info("stdin/stdout redirected");
 	error = run_launch(&server->run, &options, &inferior);
-	if (!error)
-		log_info("Process %s created; pid = %d", options.program,
-			 inferior->pid);
-	return error;
+	if (error)
+		return error;
+	log_info("Process %s created; pid = %d", options.program, inferior->pid);
+	/* The client takes its first thread for chosen, in either mode. */
+	server->session.general = (struct thread_id){
+		.pid = inferior->pid, .tid = inferior->pid, .named_pid = true};
+	return NULL;
 }
 
 struct error *server_attach(struct server *server, pid_t pid)

@@ -102,9 +102,9 @@ struct error *log_format(const char *parts)
 
 struct error *log_open_file(const char *path)
 {
-	FILE *file = path ? fopen(path, "we") : NULL;
+	FILE *file = *path != '\0' ? fopen(path, "we") : NULL;
 
-	if (path && !file)
+	if (*path != '\0' && !file)
 		return error_create(errno, "Cannot open %s for writing", path);
 	if (file)
 		setvbuf(file, NULL, _IOLBF, BUFSIZ);

@@ -36,7 +36,7 @@ struct error *log_disable(const char *categories);
  */
 struct error *log_format(const char *parts);
 
-/** Debugging output goes to this file from now on, instead of stderr; NULL: to stderr
+/** Debugging output goes to this file from now on, instead of stderr; "": to stderr
  * again. An error changes nothing. */
 struct error *log_open_file(const char *path);
 

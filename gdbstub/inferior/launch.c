@@ -217,11 +217,49 @@ static void abandon(pid_t child)
 		;
 }
 
+/* Signals that somebody waits for, to end us. */
+static bool end_is_pending(void)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigismember(&pending, ends[i]))
+			return true;
+	return false;
+}
+
+/*
+ * As wait_status, but not longer than the server is to live: shell and wrapper may
+ * take their time. False: the child is no more.
+ */
+static bool wait_patiently(pid_t child, int *status)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	sigset_t set, saved;
+	pid_t ret;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &saved);
+	while ((ret = waitpid(child, status, __WALL | WNOHANG)) == 0) {
+		if (end_is_pending()) {
+			kill(-child, SIGKILL); /* what it has started, too */
+			wait_status(child, status);
+			continue;
+		}
+		sigtimedwait(&set, NULL, &pause);
+	}
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+	return ret == child;
+}
+
 /* Lets signals pass until the child has called exec so many times. False: it ended
  * instead; *status says how. */
 static bool wait_execs(pid_t child, unsigned int execs, int *status)
 {
-	while (wait_status(child, status) && WIFSTOPPED(*status)) {
+	while (wait_patiently(child, status) && WIFSTOPPED(*status)) {
 		unsigned int trace_event = (unsigned int)*status >> 16;
 		int signal = trace_event == 0 ? WSTOPSIG(*status) : 0;
 

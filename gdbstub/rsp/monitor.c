@@ -48,8 +48,8 @@ static const struct monitor_command commands[] = {
 	 monitor_set_remote_debug},
 	{"set debug-format", "<all|none|timestamp>",
 	 "What each debugging message begins with", monitor_set_debug_format},
-	{"set debug-file", "<FILE|->",
-	 "Send debugging messages to a file of the server's machine; -: to its stderr",
+	{"set debug-file", "[FILE]",
+	 "Send debugging messages to a file of the server's machine, or to its stderr",
 	 monitor_set_debug_file},
 	{"set libthread-db-search-path", "[DIRECTORIES]",
 	 "Where to look for libthread_db, which finds thread-local storage",
@@ -163,13 +163,12 @@ static struct error *monitor_set_debug_format(struct server *server, const char 
 static struct error *monitor_set_debug_file(struct server *server, const char *args,
 					    struct buffer *out)
 {
-	bool standard = strcmp(args, "-") == 0;
-	struct error *error = log_open_file(standard ? NULL : args);
+	struct error *error = log_open_file(args);
 
 	(void)server;
 	if (!error)
 		buffer_printf(out, "Debug output goes to %s.\n",
-			      standard ? "stderr" : args);
+			      *args != '\0' ? args : "stderr");
 	return error;
 }
 

@@ -76,10 +76,6 @@ struct error *packet_vRun(struct server *server, struct cursor *args,
 	error = server_launch(server);
 	if (error)
 		return explain(startup, error);
-	/* The client takes its first thread for chosen, in either mode. */
-	server->session.general = (struct thread_id){.pid = server->run.last.pid,
-						     .tid = server->run.last.tid,
-						     .named_pid = true};
 	report_last_stop(server, reply);
 	return NULL;
 }

@@ -153,6 +153,15 @@ def test_run_again_and_again(t):
     t.match(r"argument 1: one word\nargument 2: two\n", server.output())
 
 
+def test_restart(t):
+    """R, what gdb sends if it has no vRun."""
+    server = extended(t)
+    gdb = run(t, server, "break triple", "run", "set remote run-packet off",
+              "set remote exec-file", "run", "bt", "delete", "continue")
+    t.equal(len(re.findall(r"Breakpoint 1, triple", gdb.output())), 2, "runs to triple")
+    t.match(r"exited with code 052", gdb.output())
+
+
 def test_run_that_fails(t):
     """All goes on."""
     t.truehit_only("life after a start that failed")
@@ -196,7 +205,9 @@ def test_run_by_default_program(t):
     t.match("^E", client.ask("vRun;"))
     t.match("^T05", client.ask("vRun;" + hexed(t.prog("calls")) + ";" + hexed("x")))
     first = server.inferior()
+    client.ask(f"Hgp{first:x}.{first:x}")
     client.send_bytes(client.frame("R00"))
+    t.match("^QC", client.ask("qC"))
     t.match("^T05", client.ask("?"))
     t.check(harness.process_state(first) is None, "the first process has ended")
     t.match("^W2a", client.ask("vCont;c"))

@@ -375,6 +375,23 @@ Test(launch, tells_how_shell_or_wrapper_ended)
 			       true);
 }
 
+/* A wrapper that takes its time does not keep the server from ending. */
+Test(launch, gives_up_when_the_server_is_to_end)
+{
+	char *wrapper[] = {(char *)"sh", (char *)"-c",
+			   (char *)"kill -TERM $PPID; sleep 1000", NULL};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	expect_startup_failure("/bin/sh", wrapper,
+			       "During startup program terminated with signal SIGKILL, "
+			       "Killed.",
+			       false);
+	cr_assert_eq(sigwaitinfo(&set, NULL), SIGTERM, "it is still to be told");
+}
+
 Test(launch, disables_randomization_on_demand)
 {
 	struct buffer text _cleanup_buffer_ = {0};

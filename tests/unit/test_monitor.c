@@ -193,6 +193,16 @@ Test(monitor, format_of_debugging_output)
 		       "unknown part of debugging output 'nonsense'");
 }
 
+Test(monitor, file_of_debugging_output)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set debug-file /dev/null", "Debug output goes to /dev/null.\n");
+	assert_text("set debug-file", "Debug output goes to stderr.\n");
+	assert_failure("set debug-file /no/such/file",
+		       "Cannot open /no/such/file for writing: No such file");
+}
+
 Test(monitor, exit_says_nothing_and_ends_the_server)
 {
 	_cleanup_buffer_ struct buffer text = {0};
