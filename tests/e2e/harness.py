@@ -278,6 +278,11 @@ class Test:
         if os.geteuid() != 0:
             raise Skip("only root can become another user")
 
+    @staticmethod
+    def need_x86():
+        if os.uname().machine != "x86_64":
+            raise Skip("register numbers of x86_64")
+
     def need_tool(self, name):
         if not shutil.which(name):
             raise Skip(f"{name} is not installed")

@@ -16,6 +16,7 @@ class NonStop:
     """A client in non-stop mode with a program of its own."""
 
     def __init__(self, t, *arguments, program="counters", options=(), multi=False):
+        t.need_x86()
         self.t = t
         self.program = program
         self.symbols = {}
@@ -210,6 +211,35 @@ def test_steps_and_hits_of_many_threads(t):
                 n.expect("OK", f"vCont;c:{thread}")
                 state[thread] = "run"
     t.equal(sorted(seen), [0, 1, 2, 3], "threads that hit")
+
+
+def every_hundredth(n, index):
+    """Agent expression: the thread counts in this place, now to a full hundred."""
+    counter = n.symbol("counters") + 8 * index
+    return (f"260005" f"22{index:02x}" "13" f"25{counter:016x}" "1a" "2264" "08" "0e"
+            "0f" "27")
+
+
+def test_conditions_are_exact(t):
+    """Every true hit stops its thread, once, and no false one stops anybody."""
+    n = NonStop(t, 4)
+    threads = n.run_threads(4)
+    where = n.symbol("tick")
+    condition = every_hundredth(n, 2)
+    insert = f"Z0,{where:x},1;X{len(condition) // 2:x},{condition}"
+    n.expect("OK", insert)
+    seen = []
+    while len(seen) < 5:
+        stops = n.notified()
+        t.equal([s[1] for s in stops], [threads[3]], "the thread that counts there")
+        seen.append(n.long("counters", 2))
+        n.expect("OK", f"z0,{where:x},1")
+        n.expect("OK", f"vCont;s:{threads[3]}")
+        t.equal([s[:2] for s in n.notified()], [("T05", threads[3])], "the step's end")
+        n.expect("OK", insert)
+        n.expect("OK", f"vCont;c:{threads[3]}")
+    t.equal([x % 100 for x in seen], [0] * 5, "counters at hits")
+    t.equal([b - a for a, b in zip(seen, seen[1:])], [100] * 4, "from hit to hit")
 
 
 def test_detach_while_threads_run(t):
