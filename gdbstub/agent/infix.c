@@ -259,7 +259,8 @@ static bool apply(struct builder *builder, struct symbols *s,
 	struct node node = {.kind = KIND_UNARY, .op = OP_BIT_NOT};
 
 	/* An arm of && reaches below what it pushed: not gdb's shape. */
-	if (s->depth < agent_insn_needs(insn) || opcode->class == AGENT_CLASS_PRINT)
+	if (s->depth < agent_insn_needs(insn) || opcode->class == AGENT_CLASS_PRINT ||
+	    opcode->class == AGENT_CLASS_VARIABLE)
 		return false;
 	if (opcode->class == AGENT_CLASS_SHUFFLE)
 		return shuffle(s, insn);

@@ -198,6 +198,8 @@ static struct error *execute(struct machine *m, const struct agent_insn *insn)
 	case AGENT_CLASS_EXTEND:
 		push(m, agent_extend(insn->code, pop(m), insn->operand));
 		return NULL;
+	case AGENT_CLASS_VARIABLE:
+		return error_create(0, "only gdb knows trace state variables");
 	case AGENT_CLASS_PRINT:
 		return print(m, insn);
 	}

@@ -536,6 +536,9 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 	case AGENT_CLASS_COMPARE:
 		lower_compare(l, insn->code);
 		return;
+	case AGENT_CLASS_VARIABLE:
+		emit_maybe(l, "uses a trace state variable");
+		return;
 	case AGENT_CLASS_REF:
 		result.op = IR_REF;
 		result.b = constant(opcode->size);

@@ -18,7 +18,6 @@
 
 static const char no_floats[] = "floating point is not supported";
 static const char no_tracing[] = "collects trace data, which a condition cannot";
-static const char no_variables[] = "trace state variables are not supported";
 
 static const struct agent_opcode opcodes[] = {
 	/* name, operand bytes, pops, pushes, class, bytes of memory, refused */
@@ -65,8 +64,8 @@ static const struct agent_opcode opcodes[] = {
 	[AGENT_POP] = {"pop", 0, 1, 0, AGENT_CLASS_SHUFFLE, 0, NULL},
 	[AGENT_ZERO_EXT] = {"zero_ext", 1, 1, 1, AGENT_CLASS_EXTEND, 0, NULL},
 	[AGENT_SWAP] = {"swap", 0, 2, 2, AGENT_CLASS_SHUFFLE, 0, NULL},
-	[AGENT_GETV] = REFUSED("getv", no_variables),
-	[AGENT_SETV] = REFUSED("setv", no_variables),
+	[AGENT_GETV] = {"getv", 2, 0, 1, AGENT_CLASS_VARIABLE, 0, NULL},
+	[AGENT_SETV] = {"setv", 2, 1, 1, AGENT_CLASS_VARIABLE, 0, NULL},
 	[AGENT_TRACEV] = REFUSED("tracev", no_tracing),
 	[AGENT_TRACENZ] = REFUSED("tracenz", no_tracing),
 	[AGENT_TRACE16] = REFUSED("trace16", no_tracing),

@@ -67,14 +67,15 @@ enum agent_code {
 /** What an operation does, as far as one switch is to handle several alike. */
 enum agent_class {
 	AGENT_CLASS_OTHER,
-	AGENT_CLASS_ARITH,   /* a b -> r, agent_arith() computes it */
-	AGENT_CLASS_COMPARE, /* a b -> 0 or 1, agent_arith() computes it */
-	AGENT_CLASS_CONST,   /* -> operand */
-	AGENT_CLASS_REF,     /* address -> value; the row has the size */
-	AGENT_CLASS_SHUFFLE, /* moves cells only: dup, pop, swap, pick, rot */
-	AGENT_CLASS_EXTEND,  /* a -> the low operand bits of a, extended */
-	AGENT_CLASS_JUMP,    /* the operand is an offset */
-	AGENT_CLASS_PRINT,   /* function, channel, arguments ->; in commands only */
+	AGENT_CLASS_ARITH,    /* a b -> r, agent_arith() computes it */
+	AGENT_CLASS_COMPARE,  /* a b -> 0 or 1, agent_arith() computes it */
+	AGENT_CLASS_CONST,    /* -> operand */
+	AGENT_CLASS_REF,      /* address -> value; the row has the size */
+	AGENT_CLASS_SHUFFLE,  /* moves cells only: dup, pop, swap, pick, rot */
+	AGENT_CLASS_EXTEND,   /* a -> the low operand bits of a, extended */
+	AGENT_CLASS_JUMP,     /* the operand is an offset */
+	AGENT_CLASS_VARIABLE, /* of trace state, whose value only the client knows */
+	AGENT_CLASS_PRINT,    /* function, channel, arguments ->; in commands only */
 };
 
 struct agent_opcode {

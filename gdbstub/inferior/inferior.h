@@ -83,8 +83,8 @@ struct inferior {
 	struct pending_stop *pending_stop; /* its end, not yet reported */
 	bool hidden;	 /* forked: the client has not been told of it yet; or: */
 	bool unattended; /* the client has left it, it runs on for its commands */
-	pid_t vforking; /* this thread runs alone, until its vfork child is done with
-			 * the memory; 0: none */
+	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
+			  * the memory; 0: none */
 	/* A vfork child that is an inferior too, while it shares the memory. */
 	struct inferior *vfork_child, *vfork_parent;
 	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */

@@ -373,3 +373,18 @@ emit(engines=run("monitor engines"), help=run("monitor help"))
     t.match(r"perf_event", other["engines"])
     t.match(r"breakpoints", other["help"])
     t.check(not re.search("error", table["table"]), "no error")
+
+
+def test_trace_state_variables(t):
+    """Only gdb knows them: it is told of each hit that they decide."""
+    where = t.line("loop.c", "BODY")
+    found = []
+    for mode in "host", "target":
+        server = t.server("COMM", t.prog("loop"), "30")
+        gdb = t.gdb(server, "tvariable $limit = 7",
+                    f"set breakpoint condition-evaluation {mode}",
+                    f"break {where} if i < $limit", prog=t.prog("loop"),
+                    python='emit(found=stops(["i"]))')
+        found.append(gdb.results[0]["found"])
+    t.check(len(found[0]) > 0, "gdb stops")
+    t.equal(found[1], found[0], "stops of the same condition by the server")

@@ -190,8 +190,6 @@ Test(agent_expr, refuses_what_conditions_may_not_do)
 	REFUSE("offset 0: trace: collects trace data, which a condition cannot", 0x0c);
 	REFUSE("offset 0: tracenz: collects trace data, which a condition cannot",
 	       0x2f);
-	REFUSE("offset 0: getv: trace state variables are not supported", 0x2c, 0, 1);
-	REFUSE("offset 0: setv: trace state variables are not supported", 0x2d, 0, 1);
 	REFUSE("offset 0: printf: prints, which a condition cannot", 0x34, 0, 0, 0);
 }
 
@@ -227,6 +225,12 @@ Test(agent_print, operators)
 	/* reg 0; log_not; if_goto C; const8 1; goto E; C: const8 2; E: end */
 	PRINTS("$rax ? 1 : 2", 0x26, 0, 0, 0x0e, 0x20, 0, 12, 0x22, 1, 0x21, 0, 14,
 	       0x22, 2, 0x27);
+}
+
+Test(agent_print, variables_are_a_list)
+{
+	PRINTS("getv 7; const8 1; setv 8; add; end", 0x2c, 0, 7, 0x22, 1, 0x2d, 0, 8,
+	       0x02, 0x27);
 }
 
 Test(agent_print, other_flow_is_a_list)

@@ -81,6 +81,15 @@ Test(interp, constants_and_registers)
 	FAILS("offset 0: reg: cannot read register 2: No data available", 0x26, 0, 2);
 }
 
+/* gdb, which is told of a hit then, evaluates them itself. */
+Test(interp, trace_state_variables_fail)
+{
+	FAILS("offset 0: getv: only gdb knows trace state variables", 0x2c, 0, 1);
+	FAILS("offset 2: setv: only gdb knows trace state variables", C8(1), 0x2d, 0,
+	      1);
+	EVALUATES(1, C8(1), C8(1), 0x20, 0, 11, 0x2c, 0, 1, 0x29);
+}
+
 Test(interp, arithmetic)
 {
 	EVALUATES(7, C8(5), C8(2), 0x02);

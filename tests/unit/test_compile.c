@@ -938,7 +938,7 @@ static void expect_undecided(const struct text *t, const char *note)
 Test(compile, what_cannot_be_decided_is_a_maybe)
 {
 	struct text missing = {.len = 0}, loop = {.len = 0}, deep = {.len = 0};
-	struct text zero = {.len = 0};
+	struct text zero = {.len = 0}, variable = {.len = 0};
 
 	op16(&missing, AGENT_REG, ROW_MISSING);
 	op16(&missing, AGENT_REG, ROW_MISSING);
@@ -965,6 +965,13 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 	byte(&zero, AGENT_DIV_SIGNED);
 	byte(&zero, AGENT_END);
 	expect_undecided(&zero, "divides by zero");
+
+	op16(&variable, AGENT_REG, 0);
+	op16(&variable, AGENT_SETV, 1);
+	op16(&variable, AGENT_GETV, 1);
+	byte(&variable, AGENT_EQUAL);
+	byte(&variable, AGENT_END);
+	expect_undecided(&variable, "uses a trace state variable");
 }
 
 Test(compile, a_missing_register_matters_on_its_path_only)
