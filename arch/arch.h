@@ -82,6 +82,9 @@ struct arch_ops {
 	unsigned int breakpoint_len;
 	unsigned int breakpoint_pc_advance; /* PC after the trap minus its address */
 
+	const uint8_t *syscall_insn;
+	unsigned int syscall_len;
+
 	/**
 	 * Fills in the table for the processor that truehit runs on (features
 	 * such as AVX-512, offsets in the extended state). Called once at start.
@@ -142,6 +145,11 @@ struct arch_ops {
 	 * a step is never a hit then.
 	 */
 	bool debugreg_hits_repeat;
+	/**
+	 * The number of the system call that a thread is in or has just returned
+	 * from; -1 if it is in none. 0 or a negative errno.
+	 */
+	int (*syscall_number)(pid_t tid, int *number);
 	/**
 	 * Which of the regions given to debugreg_set (the same again) fired at
 	 * this stop, as a bit mask; clears the record. @siginfo_addr is si_addr

@@ -142,10 +142,9 @@ static void begin_session(struct server *server)
 	session_deinit(&server->session);
 	session_init(&server->session);
 	server->session.disabled = server->options.disabled;
-	server->run.wishes = (struct run_wishes){0};
+	run_forget_wishes(&server->run);
 	if (!listener_is_reliable(&server->listener))
 		server->session.disabled |= DISABLE_NO_ACK;
-	memset(server->run.pass_signal, 0, sizeof(server->run.pass_signal));
 }
 
 static void accept_client(struct server *server)

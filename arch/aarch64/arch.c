@@ -2,6 +2,9 @@
 #include "arch/aarch64/aarch64.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 
 static const struct regset_def regsets[] = {
 	[AARCH64_GENERAL] = {"general", NT_PRSTATUS},
@@ -13,6 +16,17 @@ static const struct regset_def regsets[] = {
 static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};
 
 static const uint16_t expedited[] = {AARCH64_X29, AARCH64_SP, AARCH64_PC};
+
+static const uint8_t svc[] = {0x01, 0x00, 0x00, 0xd4}; /* svc #0 */
+
+static int syscall_number(pid_t tid, int *number)
+{
+	struct iovec io = {number, sizeof(*number)};
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &io) < 0
+		       ? -errno
+		       : 0;
+}
 
 static const struct arch_ops aarch64 = {
 	.name = "aarch64",
@@ -26,6 +40,8 @@ static const struct arch_ops aarch64 = {
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),
 	.breakpoint_pc_advance = 0,
+	.syscall_insn = svc,
+	.syscall_len = sizeof(svc),
 	.init = aarch64_debugreg_init,
 	.registers = aarch64_registers,
 	.target_xml = aarch64_target_xml,
@@ -40,6 +56,7 @@ static const struct arch_ops aarch64 = {
 	.debugreg_set = aarch64_debugreg_set,
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
+	.syscall_number = syscall_number,
 };
 
 const struct arch_ops *arch_native(void)

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/x86_64/x86_64.h"
 
+#include <errno.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
 static const uint8_t int3[] = {0xcc};
+static const uint8_t syscall_insn[] = {0x0f, 0x05};
 
 static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
+
+static int syscall_number(pid_t tid, int *number)
+{
+	long value;
+
+	errno = 0;
+	value = ptrace(PTRACE_PEEKUSER, tid,
+		       (void *)offsetof(struct user_regs_struct, orig_rax), NULL);
+	if (errno != 0)
+		return -errno;
+	*number = (int)value;
+	return 0;
+}
 
 static const struct arch_ops x86_64 = {
 	.name = "x86_64",
@@ -17,6 +36,8 @@ static const struct arch_ops x86_64 = {
 	.breakpoint_insn = int3,
 	.breakpoint_len = sizeof(int3),
 	.breakpoint_pc_advance = sizeof(int3),
+	.syscall_insn = syscall_insn,
+	.syscall_len = sizeof(syscall_insn),
 	.init = x86_64_init,
 	.registers = x86_64_registers,
 	.target_xml = x86_64_target_xml,
@@ -30,6 +51,7 @@ static const struct arch_ops x86_64 = {
 	.hw_perf_attr = x86_64_hw_perf_attr,
 	.debugreg_set = x86_64_debugreg_set,
 	.debugreg_hits = x86_64_debugreg_hits,
+	.syscall_number = syscall_number,
 };
 
 const struct arch_ops *arch_native(void)

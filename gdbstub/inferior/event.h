@@ -4,6 +4,7 @@
 #define TRUEHIT_INFERIOR_EVENT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct thread;
@@ -25,9 +26,11 @@ enum event_kind {
 	EVENT_VFORK_DONE,  /* the vfork child has exec'ed or ended */
 	EVENT_EXEC,	   /* .thread (now the leader) runs a new program; all other
 			    * threads are gone from the list */
-	EVENT_SYSCALL,	   /* syscall entry or exit stop (if asked for) */
+	EVENT_SYSCALL,	   /* at the entry (.entry) of a system call, or the return from
+			    * one: .syscall */
 	EVENT_THREAD_EXIT, /* a thread ended and is gone from the list; others live.
-			    * .tid tells; .thread is NULL */
+			    * .tid tells; .thread is NULL; .status is its exit
+			    * status, .options are the thread's */
 	EVENT_EXITED,	   /* the whole process exited: .status (0..255) */
 	EVENT_KILLED,	   /* the whole process died of .signal */
 };
@@ -39,6 +42,12 @@ struct event {
 	pid_t tid;
 	int signal;	      /* host number */
 	int status;	      /* exit status */
+	unsigned int options; /* EVENT_THREAD_EXIT */
+	int syscall;	      /* EVENT_SYSCALL: the call's number. EVENT_SIGNAL: of the
+			       * call that returns because of the signal, after an
+			       * interrupt of ours seemed to have cut it off. Else, and
+			       * if not known: SYSCALL_NONE */
+	bool entry;	      /* EVENT_SYSCALL */
 	siginfo_t siginfo;    /* EVENT_SIGNAL */
 	struct thread *child; /* EVENT_CLONE */
 	pid_t child_pid;      /* EVENT_FORK, EVENT_VFORK */

@@ -95,6 +95,7 @@ void inferior_destroy(struct inferior *inferior)
 		thread_destroy(TAILQ_FIRST(&inferior->threads));
 	TAILQ_REMOVE(&inferior->owner->list, inferior, link);
 	memory_close(inferior);
+	syscalls_clear(&inferior->syscalls);
 	free(inferior->pending_stop);
 	free(inferior);
 }
@@ -107,6 +108,7 @@ struct thread *thread_create(struct inferior *inferior, pid_t tid)
 		return NULL;
 	thread->inferior = inferior;
 	thread->tid = tid;
+	thread->syscall = SYSCALL_NONE;
 	TAILQ_INSERT_TAIL(&inferior->threads, thread, link);
 	return thread;
 }

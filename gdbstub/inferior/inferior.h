@@ -20,6 +20,7 @@
 #include "arch/arch.h"
 #include "base/error.h"
 #include "inferior/event.h"
+#include "inferior/syscalls.h"
 
 struct breakpoints;
 struct pending_stop;
@@ -40,6 +41,13 @@ struct resume_action {
 	uint64_t start, end; /* RESUME_RANGE */
 };
 
+/** What the client wants to hear of one thread (QThreadOptions). */
+enum thread_option {
+	THREAD_OPTION_CLONE = 1, /* that it makes a thread */
+	THREAD_OPTION_EXIT = 2,	 /* that it ends */
+	THREAD_OPTIONS = THREAD_OPTION_CLONE | THREAD_OPTION_EXIT,
+};
+
 struct thread {
 	TAILQ_ENTRY(thread) link;
 	struct inferior *inferior;
@@ -48,10 +56,15 @@ struct thread {
 	/* Kept by inferior/. */
 	bool running;	     /* resumed, and no stop seen since */
 	bool interrupting;   /* PTRACE_INTERRUPT sent, no stop reported since */
-	bool stepping;	     /* last resumed by PTRACE_SINGLESTEP */
+	bool stepping;	     /* resumed for one instruction: by PTRACE_SINGLESTEP, or
+			      * through a system call by PTRACE_SYSCALL */
+	int request;	     /* the one it was last resumed by */
 	bool listening;	     /* resumed by PTRACE_LISTEN: in a group stop */
 	bool at_signal;	     /* in a signal-delivery stop */
 	bool in_syscall;     /* stopped inside a call that it was not stepping */
+	int syscall;	     /* the call that it is in, if its entry was seen;
+			      * SYSCALL_NONE */
+	bool call_cut_off;   /* ... which our interrupt cut off: it begins anew */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
 
@@ -60,7 +73,10 @@ struct thread {
 	bool fresh;		     /* action given, run_resume not yet called */
 	bool stop_requested;	     /* vCont;t, not yet answered */
 	bool untold;		     /* non-stop: its stop is to be told again */
-	int last_signal;	     /* of the stop that was reported last */
+	bool hidden; /* made by a thread whose STOP_CLONE is not reported yet */
+	unsigned int options; /* enum thread_option */
+	bool end_told;	      /* a leader that has ended, and the client knows */
+	int last_signal;      /* of the stop that was reported last */
 	int owed_signal;      /* the client gave it, but another stop came before the
 			       * thread ran; 0: none */
 	struct event pending; /* a signal of the program's, seen but not yet
@@ -81,6 +97,7 @@ struct inferior {
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported */
+	struct syscalls syscalls;	   /* to tell of */
 	bool hidden;	 /* forked: the client has not been told of it yet; or: */
 	bool unattended; /* the client has left it, it runs on for its commands */
 	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
@@ -204,6 +221,11 @@ bool thread_is_zombie(const struct thread *thread);
  * be given at any kind of stop; its delivery is not reported again.
  */
 int thread_continue(struct thread *thread, int signal);
+/**
+ * One instruction: its end is a SIGTRAP. From within a system call, or if the process's
+ * calls are to be told, EVENT_SYSCALL may come first: a return with thread->stepping is
+ * the end of the step; after other ones the thread is to be stepped again.
+ */
 int thread_step(struct thread *thread, int signal);
 /** Leaves it in its group stop but lets SIGCONT wake it (PTRACE_LISTEN). */
 int thread_listen(struct thread *thread);

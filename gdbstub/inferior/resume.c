@@ -29,7 +29,7 @@ static int signal_to_inject(struct thread *thread, int signal)
 
 /* A thread that cannot be resumed is dying: it counts as running, for a wait
  * will tell of its end. */
-static int resume(struct thread *thread, enum __ptrace_request request, int signal)
+static int resume(struct thread *thread, int request, int signal)
 {
 	int inject = signal_to_inject(thread, signal);
 
@@ -37,32 +37,54 @@ static int resume(struct thread *thread, enum __ptrace_request request, int sign
 		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
 	thread->running = true;
 	thread->listening = false;
-	thread->stepping = request == PTRACE_SINGLESTEP;
+	thread->request = request;
 	thread->at_signal = false;
 	thread->in_syscall = false;
-	if (ptrace(request, thread->tid, NULL, (void *)(intptr_t)inject) < 0)
+	if (request != PTRACE_SYSCALL) {
+		thread->syscall = SYSCALL_NONE;
+		thread->call_cut_off = false;
+	}
+	if (ptrace((enum __ptrace_request)request, thread->tid, NULL,
+		   (void *)(intptr_t)inject) < 0)
 		return -errno;
 	return 0;
 }
 
 int thread_continue(struct thread *thread, int signal)
 {
-	return resume(thread, PTRACE_CONT, signal);
+	bool told = syscalls_any(&thread->inferior->syscalls);
+
+	thread->stepping = false;
+	return resume(thread, told ? PTRACE_SYSCALL : PTRACE_CONT, signal);
+}
+
+/*
+ * PTRACE_SINGLESTEP would tell neither of the entry of a call nor of the return. From
+ * within a call (the stop at its entry, at clone, fork or vfork), it would moreover end
+ * where the call returns, and the thread would not have moved: EVENT_SYSCALL comes
+ * first then, and the step proper is the next one.
+ */
+static bool steps_by_syscall(struct thread *thread)
+{
+	if (thread->in_syscall)
+		return true;
+	if (!syscalls_any(&thread->inferior->syscalls))
+		return false;
+	thread->stepping = syscall_is_next(thread);
+	return thread->stepping || thread->call_cut_off;
 }
 
 int thread_step(struct thread *thread, int signal)
 {
-	/* A step from within a system call would end at once, where the call
-	 * returns: the thread would not have moved. */
-	if (thread->in_syscall && !wait_syscall_end(thread))
-		return -ESRCH;
+	if (steps_by_syscall(thread))
+		return resume(thread, PTRACE_SYSCALL, signal);
+	thread->stepping = true;
 	return resume(thread, PTRACE_SINGLESTEP, signal);
 }
 
 int thread_resume_again(struct thread *thread, int signal)
 {
-	return resume(thread, thread->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT,
-		      signal);
+	return resume(thread, thread->request, signal);
 }
 
 int thread_listen(struct thread *thread)

@@ -157,7 +157,6 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 	/* A child that died without a stop was killed with the whole process. */
 	if (!wait_child(thread->inferior->owner, child))
 		return pass_over(thread, 0);
-	thread->in_syscall = !thread->stepping;
 	event->kind = EVENT_CLONE;
 	event->child = thread_create(thread->inferior, child);
 	if (event->child)
@@ -179,11 +178,9 @@ static bool on_process(struct thread *thread, pid_t child, struct event *event,
 
 static bool on_fork(struct thread *thread, pid_t child, struct event *event)
 {
-	thread->in_syscall = !thread->stepping;
 	return on_process(thread, child, event, EVENT_FORK);
 }
 
-/* Not in_syscall: the call does not end before the child lets its parent go. */
 static bool on_vfork(struct thread *thread, pid_t child, struct event *event)
 {
 	return on_process(thread, child, event, EVENT_VFORK);
@@ -192,7 +189,7 @@ static bool on_vfork(struct thread *thread, pid_t child, struct event *event)
 static bool on_vfork_done(struct thread *thread, pid_t child, struct event *event)
 {
 	(void)child;
-	thread->in_syscall = !thread->stepping;
+	(void)thread;
 	event->kind = EVENT_VFORK_DONE;
 	return true;
 }
@@ -285,6 +282,10 @@ static bool decode_signal(struct thread *thread, int signal, struct event *event
 		thread->running = true; /* killed meanwhile */
 		return false;
 	}
+	if (thread->call_cut_off && signal != SIGTRAP)
+		event->syscall = thread->syscall;
+	thread->call_cut_off = false;
+	thread->syscall = SYSCALL_NONE;
 	/* The step that ends at a signal handler's first instruction is told by
 	 * a SIGTRAP that is no signal: its si_code is SIGTRAP. */
 	thread->at_signal = signal != SIGTRAP || event->siginfo.si_code != SIGTRAP;
@@ -295,6 +296,24 @@ static bool decode_signal(struct thread *thread, int signal, struct event *event
 	event->kind = EVENT_SIGNAL;
 	event->signal = signal;
 	return true;
+}
+
+static bool decode_syscall(struct thread *thread, struct event *event)
+{
+	switch (syscall_decode(thread, event)) {
+	case SYSCALL_STOP_REPORT:
+		event->kind = EVENT_SYSCALL;
+		return true;
+	case SYSCALL_STOP_INTERRUPTED:
+		event->kind = EVENT_INTERRUPTED;
+		return true;
+	case SYSCALL_STOP_AGAIN:
+		return pass_over(thread, 0);
+	case SYSCALL_STOP_KILLED:
+		break;
+	}
+	thread->running = true;
+	return false;
 }
 
 typedef bool decode_trace_event(struct thread *thread, pid_t message,
@@ -324,13 +343,13 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 		return decode_signal(thread, signal, event);
 	if (trace_event < sizeof(trace_events) / sizeof(trace_events[0]) &&
 	    trace_events[trace_event]) {
+		thread->in_syscall = thread->request != PTRACE_SINGLESTEP;
 		if (ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message) == 0)
 			return trace_events[trace_event](thread, (pid_t)message, event);
 		thread->running = true; /* killed meanwhile */
 		return false;
 	}
-	event->kind = EVENT_SYSCALL;
-	return true;
+	return decode_syscall(thread, event);
 }
 
 static bool decode_end(struct thread *thread, int status, struct event *event)
@@ -338,6 +357,8 @@ static bool decode_end(struct thread *thread, int status, struct event *event)
 	if (thread->tid != thread->inferior->pid) {
 		event->kind = EVENT_THREAD_EXIT;
 		event->thread = NULL;
+		event->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		event->options = thread->options;
 		thread_destroy(thread);
 	} else if (WIFEXITED(status)) {
 		event->kind = EVENT_EXITED;
@@ -366,7 +387,11 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 		return false;
 	}
 	*event = (struct event){
-		.inferior = thread->inferior, .thread = thread, .tid = tid};
+		.inferior = thread->inferior,
+		.thread = thread,
+		.tid = tid,
+		.syscall = SYSCALL_NONE,
+	};
 	if (!WIFSTOPPED(status)) {
 		thread->running = false;
 		return decode_end(thread, status, event);

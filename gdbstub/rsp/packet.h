@@ -57,7 +57,10 @@ void packet_append_features(unsigned int disabled, struct buffer *out);
 /* query.c */
 packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
 	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
-	packet_QPassSignals, packet_QNonStop, packet_QProgramSignals;
+	packet_QNonStop;
+/* wishes.c: what the client wants to hear of */
+packet_handler packet_QPassSignals, packet_QProgramSignals, packet_QCatchSyscalls,
+	packet_QThreadEvents, packet_QThreadOptions;
 /* tls.c */
 packet_handler packet_qGetTLSAddr, packet_qSymbol;
 /* threads.c: H, T */

@@ -150,3 +150,13 @@ char *cursor_hex_string(struct cursor cursor, size_t *len)
 		*len = bytes;
 	return string;
 }
+
+struct error *cursor_switch(struct cursor *cursor, const char *name, bool *on)
+{
+	uint64_t value;
+
+	if (!cursor_hex(cursor, &value) || cursor_left(cursor) > 0 || value > 1)
+		return error_create(0, "%s: neither 0 nor 1", name);
+	*on = value == 1;
+	return NULL;
+}

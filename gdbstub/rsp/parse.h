@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
 /** The part of a packet that is still to be read. May hold any byte (X). */
 struct cursor {
 	const char *p, *end;
@@ -28,6 +30,8 @@ bool cursor_text(struct cursor *cursor, const char *text);
 bool cursor_hex(struct cursor *cursor, uint64_t *value);
 /** A signed hexadecimal number ("-1"), as in thread ids and vFile. */
 bool cursor_signed_hex(struct cursor *cursor, int64_t *value);
+/** All that is left is "0" or "1". The error names what it is of. */
+struct error *cursor_switch(struct cursor *cursor, const char *name, bool *on);
 /** Hex digits, two per byte, exactly @len bytes. */
 bool cursor_hex_bytes(struct cursor *cursor, void *data, size_t len);
 /** All bytes up to @stop (not included) or the end. Never fails. */

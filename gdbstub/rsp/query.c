@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "inferior/inferior.h"
-#include "inferior/signals.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/xfer.h"
@@ -75,63 +74,15 @@ struct error *packet_QStartNoAckMode(struct server *server, struct cursor *args,
 
 /* ---- settings ---- */
 
-/* "0" or "1". */
-static struct error *parse_switch(struct cursor *args, const char *name, bool *on)
-{
-	uint64_t value;
-
-	if (!cursor_hex(args, &value) || cursor_left(args) > 0 || value > 1)
-		return error_create(0, "%s: neither 0 nor 1", name);
-	*on = value == 1;
-	return NULL;
-}
-
 struct error *packet_QNonStop(struct server *server, struct cursor *args,
 			      struct buffer *reply)
 {
 	bool on = false;
-	struct error *error = parse_switch(args, "QNonStop", &on);
+	struct error *error = cursor_switch(args, "QNonStop", &on);
 
 	if (error)
 		return error;
 	run_set_non_stop(&server->run, on);
-	ok(reply);
-	return NULL;
-}
-
-/* Signals for the program that the client does not want to hear of. */
-struct error *packet_QPassSignals(struct server *server, struct cursor *args,
-				  struct buffer *reply)
-{
-	bool *pass = server->run.pass_signal;
-	const int count = sizeof(server->run.pass_signal) / sizeof(*pass);
-	bool wanted[sizeof(server->run.pass_signal) / sizeof(*pass)] = {false};
-
-	while (cursor_left(args) > 0) {
-		uint64_t number;
-		int signal;
-
-		if (!cursor_hex(args, &number) ||
-		    (cursor_left(args) > 0 && !cursor_char(args, ';')))
-			return error_create(0, "QPassSignals: not a list of signals");
-		/* gdb also names signals of other systems, and what is one signal
-		 * here by two names (SIGPOLL, SIGIO): only ours counts. */
-		signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
-		if (signal > 0 && signal < count &&
-		    signal_to_gdb(signal) == (int)number)
-			wanted[signal] = true;
-	}
-	memcpy(pass, wanted, sizeof(wanted));
-	ok(reply);
-	return NULL;
-}
-
-/* Which signals a program sees after a detach: all of them. */
-struct error *packet_QProgramSignals(struct server *server, struct cursor *args,
-				     struct buffer *reply)
-{
-	(void)server;
-	(void)args;
 	ok(reply);
 	return NULL;
 }

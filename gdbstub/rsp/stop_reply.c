@@ -21,8 +21,10 @@ static const char *watch_name(enum breakpoint_type type)
 static void print_child(const char *what, const struct stop *stop,
 			const struct session *session, struct buffer *out)
 {
+	pid_t pid = stop->kind == STOP_CLONE ? stop->pid : stop->child;
+
 	buffer_printf(out, "%s:", what);
-	threads_append_id(out, session->multiprocess, stop->child, stop->child);
+	threads_append_id(out, session->multiprocess, pid, stop->child);
 	buffer_append_char(out, ';');
 }
 
@@ -50,6 +52,18 @@ static void print_reason(const struct stop_reply *reply, const struct session *s
 		break;
 	case STOP_VFORK:
 		print_child("vfork", stop, session, out);
+		break;
+	case STOP_CLONE:
+		print_child("clone", stop, session, out);
+		break;
+	case STOP_CREATED:
+		buffer_append_string(out, "create:;");
+		break;
+	case STOP_SYSCALL_ENTRY:
+		buffer_printf(out, "syscall_entry:%x;", (unsigned int)stop->syscall);
+		break;
+	case STOP_SYSCALL_RETURN:
+		buffer_printf(out, "syscall_return:%x;", (unsigned int)stop->syscall);
 		break;
 	case STOP_VFORK_DONE:
 		buffer_append_string(out, "vforkdone:;");
@@ -107,6 +121,10 @@ void stop_reply_print(const struct stop_reply *reply, const struct session *sess
 		break;
 	case STOP_KILLED:
 		print_end('X', reply->gdb_signal, stop, session, out);
+		break;
+	case STOP_THREAD_EXITED:
+		buffer_printf(out, "w%02x;", (unsigned int)stop->status & 0xff);
+		threads_append_id(out, session->multiprocess, stop->pid, stop->tid);
 		break;
 	case STOP_NO_RESUMED:
 		buffer_append_char(out, 'N');

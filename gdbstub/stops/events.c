@@ -87,6 +87,19 @@ static void on_false_hit(struct run *run, struct thread *thread,
 	proceed_thread(run, thread);
 }
 
+/* A signal that cuts a call off comes after the return from that. */
+static bool ends_call(struct run *run, const struct event *event)
+{
+	if (!syscalls_wanted(&event->inferior->syscalls, event->syscall))
+		return false;
+	event->thread->pending = *event;
+	pending_set(run, event->thread,
+		    (struct stop){.kind = STOP_SYSCALL_RETURN,
+				  .signal = SIGTRAP,
+				  .syscall = event->syscall});
+	return true;
+}
+
 static void on_signal(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -109,7 +122,7 @@ static void on_signal(struct run *run, const struct event *event)
 		on_false_hit(run, thread, &hits);
 	else if (ends_step(event))
 		on_step_end(run, thread);
-	else
+	else if (!ends_call(run, event))
 		on_program_signal(run, event);
 }
 
@@ -137,28 +150,68 @@ static void on_interrupted(struct run *run, const struct event *event)
 	}
 }
 
+/* The client resumes the child itself, when it knows of it. */
+static void tell_clone(struct run *run, struct thread *thread, struct thread *child)
+{
+	child->hidden = true;
+	pending_set(run, thread,
+		    (struct stop){.kind = STOP_CLONE,
+				  .signal = SIGTRAP,
+				  .child = child->tid});
+}
+
+static void start_thread(struct run *run, const struct thread *parent,
+			 struct thread *child)
+{
+	child->action.kind = RESUME_CONTINUE;
+	child->stop_requested = parent->stop_requested;
+	if (run->wishes.thread_events)
+		pending_set(run, child,
+			    (struct stop){.kind = STOP_CREATED, .signal = SIGTRAP});
+	else
+		proceed_thread(run, child);
+}
+
 static void on_clone(struct run *run, const struct event *event)
 {
-	struct thread *child = event->child;
+	struct thread *thread = event->thread, *child = event->child;
 
-	if (child) {
-		child->action.kind = RESUME_CONTINUE;
-		child->stop_requested = event->thread->stop_requested;
-		breakpoints_thread_added(event->inferior->breakpoints, child);
-		proceed_thread(run, child);
+	breakpoints_thread_added(event->inferior->breakpoints, child);
+	if (thread->options & THREAD_OPTION_CLONE) {
+		tell_clone(run, thread, child);
+		return;
 	}
-	proceed_thread(run, event->thread);
+	start_thread(run, thread, child);
+	proceed_thread(run, thread);
 }
 
 static void on_syscall(struct run *run, const struct event *event)
 {
-	proceed_thread(run, event->thread);
+	struct thread *thread = event->thread;
+
+	/* The instruction with the trap is the call's, and is behind the thread. */
+	if (run->stepping_over == thread->tid && thread->stepping) {
+		thread->needs_step_over = false;
+		proceed_together(run, event->inferior);
+	}
+	if (syscalls_wanted(&event->inferior->syscalls, event->syscall))
+		pending_set(run, thread,
+			    (struct stop){.kind = event->entry ? STOP_SYSCALL_ENTRY
+							       : STOP_SYSCALL_RETURN,
+					  .signal = SIGTRAP,
+					  .syscall = event->syscall});
+	else if (thread->stepping && !event->entry)
+		on_step_end(run, thread);
+	else
+		proceed_thread(run, thread);
 }
 
 static void on_thread_exit(struct run *run, const struct event *event)
 {
 	if (event->tid == run->stepping_over || event->tid == event->inferior->vforking)
 		proceed_together(run, event->inferior);
+	if (run->wishes.thread_events || event->options & THREAD_OPTION_EXIT)
+		pending_set_thread_end(run, event->inferior, event->tid, event->status);
 }
 
 static void on_end(struct run *run, const struct event *event)

@@ -38,6 +38,9 @@ static bool adopt(struct run *run, const struct event *event)
 		return false;
 	}
 	child->hidden = true;
+	if (syscalls_copy(&child->syscalls, &parent->syscalls) < 0)
+		log_warning("out of memory: system calls of child %d are not caught",
+			    event->child_pid);
 	if (event->kind == EVENT_FORK) {
 		breakpoints_clean_child(parent->breakpoints, child);
 	} else {
@@ -155,5 +158,6 @@ void fork_on_exec(struct run *run, const struct event *event)
 	pending_clear(thread);
 	thread->pending.kind = EVENT_NONE;
 	thread->needs_step_over = false;
+	thread->end_told = false;
 	pending_set(run, thread, (struct stop){.kind = STOP_EXEC, .signal = SIGTRAP});
 }

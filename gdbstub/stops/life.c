@@ -14,10 +14,12 @@ void run_init(struct run *run)
 	sigset_t set;
 
 	*run = (struct run){.output = STDOUT_FILENO};
+	TAILQ_INIT(&run->thread_ends);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	inferiors_init(&run->inferiors);
+	run_forget_wishes(run);
 	engines_init(&run->engines);
 	kernel = &run->engines.engine[ENGINE_PERF_EVENT];
 	if (kernel->unusable)
@@ -36,6 +38,7 @@ void run_deinit(struct run *run)
 		else
 			run_kill(run, inferior);
 	}
+	pending_forget_thread_ends(run, 0);
 	engines_deinit(&run->engines);
 	inferiors_deinit(&run->inferiors);
 }
@@ -165,11 +168,31 @@ static void leave_vfork_child(struct inferior *child)
 			    child->pid, child->vfork_parent->pid);
 }
 
+/*
+ * The signal that the thread has stopped for last goes to the program as well, unless
+ * the client wants it withheld. A trap that the kernel raised (si_code > 0) was ours.
+ */
+static void settle_signal(const struct run *run, struct thread *thread)
+{
+	int signal = thread->last_signal;
+	siginfo_t info;
+
+	if (thread->pending.kind == EVENT_SIGNAL &&
+	    run->withhold_signal[thread->pending.signal])
+		thread->pending.kind = EVENT_NONE;
+	if (thread->pending.kind == EVENT_NONE && thread->owed_signal == 0 &&
+	    thread->at_signal && !run->withhold_signal[signal] &&
+	    thread_get_siginfo(thread, &info) == 0 && info.si_signo == signal &&
+	    (signal != SIGTRAP || info.si_code <= 0))
+		thread->owed_signal = signal;
+}
+
 void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 		int signal)
 {
 	bool gone = ended(run, inferior);
 	struct inferior *child;
+	struct thread *thread;
 
 	while ((child = hidden_child(run, inferior))) {
 		child->hidden = false;
@@ -177,6 +200,9 @@ void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 	}
 	if (inferior->vfork_child && !inferior->vfork_child->hidden)
 		leave_vfork_child(inferior->vfork_child);
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		settle_signal(run, thread);
+	pending_forget_thread_ends(run, inferior->pid);
 	breakpoints_destroy(inferior->breakpoints, gone);
 	if (gone)
 		inferior_destroy(inferior);
@@ -202,6 +228,7 @@ static void end(struct run *run, struct inferior *inferior)
 		end(run, child);
 	}
 	fork_give_back(inferior);
+	pending_forget_thread_ends(run, inferior->pid);
 	breakpoints_destroy(inferior->breakpoints, true);
 	inferior_kill(inferior);
 }

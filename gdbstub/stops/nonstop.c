@@ -54,7 +54,8 @@ void run_tell_all(struct run *run)
 	run_acknowledge(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			thread->untold = !inferior->hidden && !thread->running &&
+			thread->untold = !inferior->hidden && !thread->hidden &&
+					 !thread->running &&
 					 thread->action.kind == RESUME_NONE;
 	}
 }
@@ -68,11 +69,12 @@ bool nonstop_is_known(const struct run *run, const struct thread *thread)
 {
 	const struct stop *stop = &run->unacknowledged;
 
-	if (thread->inferior->hidden || thread->untold)
+	if (thread->inferior->hidden || thread->hidden || thread->untold)
 		return false;
 	if (stop->kind == STOP_NONE)
 		return true;
-	return thread->tid != stop->tid && thread->inferior->pid != stop->child;
+	return thread->tid != stop->tid && thread->tid != stop->child &&
+	       thread->inferior->pid != stop->child;
 }
 
 /* A leader that has ended before its threads will never stop. */

@@ -58,6 +58,41 @@ void pending_set_end(struct run *run, const struct event *event)
 		inferior->pending_stop = pending_create(run, stop);
 }
 
+void pending_set_thread_end(struct run *run, const struct inferior *inferior, pid_t tid,
+			    int status)
+{
+	struct stop stop = {
+		.kind = STOP_THREAD_EXITED,
+		.pid = inferior->pid,
+		.tid = tid,
+		.status = status,
+	};
+	struct pending_stop *pending = pending_create(run, stop);
+
+	if (pending)
+		TAILQ_INSERT_TAIL(&run->thread_ends, pending, link);
+}
+
+static void take_thread_end(struct run *run, struct pending_stop *pending,
+			    struct stop *stop)
+{
+	*stop = pending->stop;
+	TAILQ_REMOVE(&run->thread_ends, pending, link);
+	free(pending);
+}
+
+void pending_forget_thread_ends(struct run *run, pid_t pid)
+{
+	struct pending_stop *pending, *next;
+	struct stop stop;
+
+	for (pending = TAILQ_FIRST(&run->thread_ends); pending; pending = next) {
+		next = TAILQ_NEXT(pending, link);
+		if (pid == 0 || pending->stop.pid == pid)
+			take_thread_end(run, pending, &stop);
+	}
+}
+
 void pending_clear(struct thread *thread)
 {
 	free(thread->pending_stop);
@@ -88,6 +123,10 @@ void pending_drop_stale(struct run *run, struct thread *thread)
 		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_HARDWARE);
 	else if (pending->stop.kind == STOP_WATCH)
 		stale = hit_is_stale(thread, &pending->stop, pending->stop.watch);
+	else if (pending->stop.kind == STOP_SYSCALL_ENTRY ||
+		 pending->stop.kind == STOP_SYSCALL_RETURN)
+		stale = !syscalls_wanted(&thread->inferior->syscalls,
+					 pending->stop.syscall);
 	else if (pending->step_ended)
 		stale = thread->action.kind == RESUME_CONTINUE;
 	if (!stale)
@@ -187,7 +226,8 @@ static struct inferior *first_ended(const struct run *run)
 
 bool pending_any(const struct run *run)
 {
-	return first_untold(run) || first_ended(run) || first_thread(run);
+	return first_untold(run) || !TAILQ_EMPTY(&run->thread_ends) ||
+	       first_ended(run) || first_thread(run);
 }
 
 static void take_untold(struct thread *thread, struct stop *stop)
@@ -209,17 +249,50 @@ static void take_end(struct inferior *inferior, struct stop *stop)
 	inferior_destroy(inferior);
 }
 
+/* The client comes to know of the process or thread that the stop is about. */
+static void show_child(struct run *run, const struct stop *stop)
+{
+	struct inferior *child = inferior_find(&run->inferiors, stop->child);
+	struct thread *thread = thread_find(&run->inferiors, stop->child);
+
+	if (stop->kind == STOP_CLONE && thread)
+		thread->hidden = false;
+	else if (child)
+		child->hidden = false;
+}
+
+/* The return from the call that ran the program, which the exec's stop included. */
+static void return_from_exec(struct run *run, struct thread *thread)
+{
+	int number = thread->syscall;
+
+	thread->syscall = SYSCALL_NONE;
+	if (syscalls_wanted(&thread->inferior->syscalls, number))
+		pending_set(run, thread,
+			    (struct stop){.kind = STOP_SYSCALL_RETURN,
+					  .signal = SIGTRAP,
+					  .syscall = number});
+}
+
+static bool is_inside_call(enum stop_kind kind)
+{
+	return kind == STOP_FORK || kind == STOP_VFORK || kind == STOP_VFORK_DONE ||
+	       kind == STOP_CLONE || kind == STOP_SYSCALL_ENTRY;
+}
+
 static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
 {
-	struct inferior *child;
-
 	if (thread->pending_stop->step_ended)
 		hits_stepped_to(thread, run->output);
 	*stop = thread->pending_stop->stop;
 	pending_clear(thread);
-	child = inferior_find(&run->inferiors, stop->child);
-	if (child)
-		child->hidden = false;
+	show_child(run, stop);
+	/* As without us, a client's step from a stop inside a call ends where the call
+	 * returns. */
+	if (thread->in_syscall && is_inside_call(stop->kind))
+		thread->stepping = true;
+	if (stop->kind == STOP_EXEC)
+		return_from_exec(run, thread);
 	if (thread->pending.kind == EVENT_NONE)
 		return;
 	/* A signal that came together with a hit is reported after it. */
@@ -231,14 +304,18 @@ static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
 
 bool pending_take(struct run *run, struct stop *stop)
 {
+	struct pending_stop *thread_end = TAILQ_FIRST(&run->thread_ends);
 	struct inferior *ended = first_ended(run);
 	struct thread *untold = first_untold(run), *thread = first_thread(run);
 
 	if (untold)
 		take_untold(untold, stop);
+	/* Threads end before their process does. */
+	else if (thread_end)
+		take_thread_end(run, thread_end, stop);
 	else if (ended)
 		take_end(ended, stop);
 	else if (thread)
 		take_stop(run, thread, stop);
-	return untold || ended || thread;
+	return untold || thread_end || ended || thread;
 }

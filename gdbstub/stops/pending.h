@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stops that were seen and wait to be reported, one per thread and process. */
+/* Stops that were seen and wait to be reported, one per thread and process.
+ * The end of a thread, which is no more, is kept in run->thread_ends. */
 #ifndef TRUEHIT_STOPS_PENDING_H
 #define TRUEHIT_STOPS_PENDING_H
 
 #include "stops/run.h"
 
 struct pending_stop {
+	TAILQ_ENTRY(pending_stop) link; /* in run->thread_ends */
 	struct stop stop;
 	uint64_t order;	 /* stops are reported in the order in which they were seen */
 	bool step_ended; /* SIGTRAP for no other reason */
@@ -19,6 +21,11 @@ void pending_set_step_ended(struct run *run, struct thread *thread);
 void pending_set_signal(struct run *run, const struct event *event);
 /** Notes the end of a process. */
 void pending_set_end(struct run *run, const struct event *event);
+/** Notes the end of a thread whose process lives on. */
+void pending_set_thread_end(struct run *run, const struct inferior *inferior, pid_t tid,
+			    int status);
+/** Forgets the ends of a process's threads (0: of all of them). */
+void pending_forget_thread_ends(struct run *run, pid_t pid);
 /** Forgets a thread's stop. */
 void pending_clear(struct thread *thread);
 

@@ -8,6 +8,7 @@
 #include "stops/run.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "stops/control.h"
 #include "stops/events.h"
@@ -313,6 +314,26 @@ static bool report_pending(struct run *run, struct stop *stop)
 	return true;
 }
 
+/* The end of a leader that other threads outlive is no event: it is found out here,
+ * after the SIGCHLD that the kernel sends. */
+static void note_ended_leaders(struct run *run)
+{
+	struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		struct thread *leader = inferior_thread(inferior, inferior->pid);
+		bool alone = !TAILQ_NEXT(TAILQ_FIRST(&inferior->threads), link);
+
+		if (!leader || leader->end_told || alone || !leader->running ||
+		    (!run->wishes.thread_events &&
+		     !(leader->options & THREAD_OPTION_EXIT)) ||
+		    !thread_is_zombie(leader))
+			continue;
+		leader->end_told = true;
+		pending_set_thread_end(run, inferior, leader->tid, 0);
+	}
+}
+
 /* Was the last thread that had been resumed the one that ended? */
 static bool report_no_resumed(struct run *run, struct stop *stop)
 {
@@ -342,6 +363,9 @@ static bool poll_stop(struct run *run, struct stop *stop)
 			return true;
 	}
 	run->more = event.kind != EVENT_NONE;
+	note_ended_leaders(run);
+	if (report_pending(run, stop))
+		return true;
 	/* Whom run_interrupt asked may have ended instead of stopping. */
 	if (run->running && run->interrupt_requested)
 		interrupt_one(run);
@@ -354,6 +378,36 @@ bool run_poll(struct run *run, struct stop *stop)
 
 	unattended_go_on(run);
 	return stopped;
+}
+
+static void forget_thread_wishes(struct thread *thread)
+{
+	const struct pending_stop *pending = thread->pending_stop;
+	enum stop_kind kind = pending ? pending->stop.kind : STOP_NONE;
+
+	thread->options = 0;
+	thread->hidden = false;
+	if (kind == STOP_CLONE || kind == STOP_CREATED || kind == STOP_SYSCALL_ENTRY ||
+	    kind == STOP_SYSCALL_RETURN)
+		pending_clear(thread);
+}
+
+void run_forget_wishes(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	run->wishes = (struct run_wishes){0};
+	memset(run->pass_signal, 0, sizeof(run->pass_signal));
+	memset(run->withhold_signal, 0, sizeof(run->withhold_signal));
+	/* gdb's way until the client tells: those that are a debugger's own. */
+	run->withhold_signal[SIGTRAP] = run->withhold_signal[SIGINT] = true;
+	pending_forget_thread_ends(run, 0);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		syscalls_clear(&inferior->syscalls);
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			forget_thread_wishes(thread);
+	}
 }
 
 void run_halt(struct run *run)

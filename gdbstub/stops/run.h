@@ -17,17 +17,23 @@
 
 enum stop_kind {
 	STOP_NONE,
-	STOP_SIGNAL,	 /* .signal; also the end of a step (SIGTRAP) */
-	STOP_SWBREAK,	 /* SIGTRAP at a software breakpoint; PC at its address */
-	STOP_HWBREAK,	 /* SIGTRAP at a hardware breakpoint */
-	STOP_WATCH,	 /* SIGTRAP after an access: .watch, .addr */
-	STOP_FORK,	 /* the thread made process .child, a stopped inferior */
-	STOP_VFORK,	 /* the same; it shares the memory */
-	STOP_VFORK_DONE, /* the vfork child has exec'ed or ended */
-	STOP_EXEC,	 /* the thread runs a new program (inferior_exe) */
-	STOP_EXITED,	 /* .status */
-	STOP_KILLED,	 /* .signal */
-	STOP_NO_RESUMED, /* no thread that was resumed is left */
+	STOP_SIGNAL,	     /* .signal; also the end of a step (SIGTRAP) */
+	STOP_SWBREAK,	     /* SIGTRAP at a software breakpoint; PC at its address */
+	STOP_HWBREAK,	     /* SIGTRAP at a hardware breakpoint */
+	STOP_WATCH,	     /* SIGTRAP after an access: .watch, .addr */
+	STOP_FORK,	     /* the thread made process .child, a stopped inferior */
+	STOP_VFORK,	     /* the same; it shares the memory */
+	STOP_VFORK_DONE,     /* the vfork child has exec'ed or ended */
+	STOP_EXEC,	     /* the thread runs a new program (inferior_exe) */
+	STOP_SYSCALL_ENTRY,  /* the thread is about to enter .syscall */
+	STOP_SYSCALL_RETURN, /* ... has returned from it */
+	STOP_CLONE,	     /* the thread made the thread .child, a stopped one */
+	STOP_CREATED,	     /* the thread is new and has not run yet */
+	STOP_THREAD_EXITED,  /* .tid has ended, others of the process have not: .status
+			      */
+	STOP_EXITED,	     /* .status */
+	STOP_KILLED,	     /* .signal */
+	STOP_NO_RESUMED,     /* no thread that was resumed is left */
 };
 
 enum { SIGNALS_MAX = 65 }; /* host numbers 1..64 */
@@ -40,20 +46,26 @@ struct stop {
 	int status;
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
-	pid_t child;		    /* STOP_FORK, STOP_VFORK */
+	pid_t child;		    /* STOP_FORK, STOP_VFORK, STOP_CLONE */
+	int syscall;		    /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
 };
 
 /** What else the client wants to hear of. */
 struct run_wishes {
-	bool fork;	 /* children become inferiors; else they are let go */
-	bool vfork;	 /* the same, and STOP_VFORK_DONE */
-	bool no_resumed; /* STOP_NO_RESUMED */
+	bool fork;	    /* children become inferiors; else they are let go */
+	bool vfork;	    /* the same, and STOP_VFORK_DONE */
+	bool no_resumed;    /* STOP_NO_RESUMED */
+	bool thread_events; /* STOP_CREATED, STOP_THREAD_EXITED of all threads */
 };
+
+TAILQ_HEAD(pending_list, pending_stop);
 
 struct run {
 	struct inferiors inferiors;
 	struct engines engines;
-	bool pass_signal[SIGNALS_MAX]; /* QPassSignals: by host number */
+	bool pass_signal[SIGNALS_MAX];	   /* QPassSignals: by host number */
+	bool withhold_signal[SIGNALS_MAX]; /* not for the program after a detach */
+	struct pending_list thread_ends;   /* of threads that have ended (pending.h) */
 	struct run_wishes wishes;
 	bool non_stop;
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
@@ -127,6 +139,11 @@ void run_tell_all(struct run *run);
 /** The client knows of the stop that run_poll has reported last. Until then, what it
  * wants of that thread is ignored. */
 void run_acknowledge(struct run *run);
+/**
+ * Forgets what a client that is gone wanted to hear of, and stops that only it knows
+ * the meaning of. Nothing runs.
+ */
+void run_forget_wishes(struct run *run);
 /** Stops every thread without reporting (the client went away). */
 void run_halt(struct run *run);
 

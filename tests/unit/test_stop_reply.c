@@ -106,3 +106,21 @@ Test(stop_reply, core_unknown)
 	stop_reply_print(&reply, &nothing, &out);
 	cr_expect_str_eq(buffer_string(&out), "T05thread:1;");
 }
+
+Test(stop_reply, what_was_asked_for)
+{
+	struct stop stop = {
+		.kind = STOP_SYSCALL_ENTRY, .signal = SIGTRAP, .syscall = 59};
+
+	expect(stop, 5, &nothing, "T05syscall_entry:3b;10:0011;thread:1001;core:3;");
+	stop.kind = STOP_SYSCALL_RETURN;
+	expect(stop, 5, &nothing, "T05syscall_return:3b;10:0011;thread:1001;core:3;");
+	stop = (struct stop){.kind = STOP_CREATED, .signal = SIGTRAP};
+	expect(stop, 5, &nothing, "T05create:;10:0011;thread:1001;core:3;");
+	stop = (struct stop){.kind = STOP_CLONE, .signal = SIGTRAP, .child = 0x1002};
+	expect(stop, 5, &everything,
+	       "T05clone:p1000.1002;10:0011;thread:p1000.1001;core:3;");
+	stop = (struct stop){.kind = STOP_THREAD_EXITED, .status = 3};
+	expect(stop, 0, &everything, "w03;p1000.1001");
+	expect(stop, 0, &nothing, "w03;1001");
+}

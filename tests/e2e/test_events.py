@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the client can ask to be told of: system calls, threads that come and go."""
+import platform
+import re
+
+import rsp
+import test_protocol
+
+
+def caught(gdb, call):
+    """(entries, returns) of a call that gdb has told of."""
+    text = gdb.output()
+    return (len(re.findall(rf"\(call to syscall {call}\)", text)),
+            len(re.findall(rf"\(returned from syscall {call}\)", text)))
+
+
+def events(t, *args):
+    return t.server("COMM", t.prog("events"), *args)
+
+
+CONTINUE_ALL = 'while alive():\n    run("continue")\n'
+
+
+def test_caught_calls_are_told_twice_each(t):
+    for what in ("getppid", ""):
+        server = events(t, "calls", 5)
+        gdb = t.gdb(server, "break begin", "continue", f"catch syscall {what}",
+                    prog=t.prog("events"), python=CONTINUE_ALL)
+        t.equal(caught(gdb, "getppid"), (10, 10), "entries and returns")
+        t.match("calls 5", server.output())
+
+
+def test_trap_on_the_call_itself(t):
+    server = events(t, "calls", 4)
+    gdb = t.gdb(server, "break begin", "continue",
+                prog=t.prog("events"), python="""
+start = int(gdb.parse_and_eval("(long)&getppid"))
+code = gdb.selected_inferior().read_memory(start, 32).tobytes()
+call = code.find(gdb.selected_inferior().architecture().name().startswith("i386")
+                 and b"\\x0f\\x05" or b"\\x01\\x00\\x00\\xd4")
+run(f"break *{start + call} if ticks == 7")
+run("catch syscall getppid")
+""" + CONTINUE_ALL)
+    t.equal(caught(gdb, "getppid"), (8, 8), "entries and returns")
+    t.match("calls 4", server.output())
+
+
+def test_blocked_call_is_told_once(t):
+    """Stops of another thread interrupt the call, and nobody may notice."""
+    server = events(t, "blocked", 20)
+    gdb = t.gdb(server, "catch syscall read", "break tick", "tbreak begin",
+                prog=t.prog("events"), python=CONTINUE_ALL)
+    text = gdb.output()[gdb.output().index("BEGIN"):]
+    t.equal(len(re.findall(r"hit Breakpoint 2, ", text)), 20, "ticks")
+    t.equal(len(re.findall(r"\(call to syscall read\)", text)), 0, "calls")
+    t.equal(len(re.findall(r"\(returned from syscall read\)", text)), 1, "returns")
+    t.match("ticks 20 reads 1", server.output())
+
+
+def start(t, *args):
+    client = rsp.Client(events(t, *args))
+    client.ask("qSupported:multiprocess+;no-resumed+;QThreadEvents+;QThreadOptions+")
+    client.ask("?")
+    return client
+
+
+def until_end(client, packet="vCont;c"):
+    """The stops until the process has ended."""
+    stops = [client.ask(packet)]
+    while not re.match("[WX]", stops[-1]):
+        stops.append(client.ask(packet))
+    return stops
+
+
+def test_single_steps_do_not_miss_calls(t):
+    client = start(t, "calls", 3)
+    getppid = {"x86_64": 110, "aarch64": 173}[platform.machine()]
+    begin = test_protocol.symbol(t, "events", "begin")
+    client.ask(f"Z0,{begin:x},{1 if getppid == 110 else 4}")
+    client.ask("vCont;c")
+    client.ask(f"z0,{begin:x},{1 if getppid == 110 else 4}")
+    t.equal(client.ask(f"QCatchSyscalls:1;{getppid:x}"), "OK", "reply")
+    leader = client.ask("qC")[2:]
+    stops = until_end(client, f"vCont;r0,ffffffffffffffff:{leader}")
+    for kind in ("entry", "return"):
+        told = [s for s in stops if s.startswith(f"T05syscall_{kind}:{getppid:x};")]
+        t.equal(len(told), 6, kind)
+    t.equal(len(stops), 13, "stops")
+
+
+def test_thread_events(t):
+    client = start(t, "threads", 4)
+    t.equal(client.ask("QThreadEvents:1"), "OK", "reply")
+    stops = until_end(client)
+    made = [m.group(1) for s in stops if (m := re.match("T05create:;.*thread:([^;]*);", s))]
+    ended = [m.group(1) for s in stops if (m := re.match("w00;(.*)$", s))]
+    t.equal(len(set(made)), 4, "threads made")
+    t.equal(ended, made, "threads ended")
+    t.match("^W00", stops[-1], "last stop")
+    t.equal(len(stops), 9, "stops")
+
+
+def test_thread_events_off(t):
+    client = start(t, "threads", 2)
+    t.equal(client.ask("QThreadEvents:1"), "OK", "reply")
+    t.match("^T05create:;", client.ask("vCont;c"))
+    t.equal(client.ask("QThreadEvents:0"), "OK", "reply")
+    t.match("^E", client.ask("QThreadEvents:2"))
+    t.match("^W00", client.ask("vCont;c"))
+
+
+def test_thread_options(t):
+    """The client hears of a clone before it sees the thread, which has no options."""
+    client = start(t, "threads", 2)
+    leader = client.ask("qC")[2:]
+    t.equal(client.ask(f"QThreadOptions;0;3:{leader}"), "OK", "reply")
+    for _ in range(2):
+        stop = client.ask("vCont;c")
+        child = t.match(r"^T05clone:(p[0-9a-f]+\.[0-9a-f]+);.*thread:"
+                        + re.escape(leader) + ";", stop).group(1)
+        t.check(child in client.ask("qfThreadInfo"), f"{child} is not shown")
+    for bad in ("QThreadOptions;", "QThreadOptions;4", "QThreadOptions;1:x"):
+        t.match("^E", client.ask(bad), bad)
+    t.match("^W00", client.ask("vCont;c"))
+
+
+def test_exit_option(t):
+    client = start(t, "threads", 1)
+    leader = client.ask("qC")[2:]
+    client.ask(f"QThreadOptions;1:{leader}")
+    child = re.match("T05clone:([^;]*);", client.ask("vCont;c")).group(1)
+    t.equal(client.ask(f"QThreadOptions;2:{child}"), "OK", "reply")
+    t.equal(client.ask("vCont;c"), f"w00;{child}", "end of the thread")
+    t.match("^W00", client.ask("vCont;c"))
+
+
+def test_end_of_the_only_thread_resumed(t):
+    client = start(t, "threads", 1)
+    client.ask("QThreadEvents:1")
+    child = re.search("thread:([^;]*);", client.ask("vCont;c")).group(1)
+    t.equal(client.ask(f"vCont;c:{child}"), f"w00;{child}", "end of the thread")
+    client.ask("QThreadEvents:0")
+    t.match("^W00", client.ask("vCont;c"))
+
+
+def test_no_resumed(t):
+    client = start(t, "threads", 1)
+    client.ask("QThreadEvents:1")
+    child = re.search("thread:([^;]*);", client.ask("vCont;c")).group(1)
+    client.ask("QThreadEvents:0")
+    t.equal(client.ask(f"vCont;c:{child}"), "N", "stop")
+    t.match("^W00", client.ask("vCont;c"))
+
+
+def test_leader_that_ends_first(t):
+    client = start(t, "leader")
+    leader = client.ask("qC")[2:]
+    client.ask("QThreadEvents:1")
+    stops = until_end(client)
+    t.equal([s[:9] for s in stops[:1]], ["T05create"], "first stop")
+    t.equal(stops[1], f"w00;{leader}", "end of the leader")
+    t.match("^w03;", stops[2], "end of the thread")
+    t.match("^W03", stops[-1], "last stop")
