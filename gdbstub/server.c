@@ -54,13 +54,6 @@ struct inferior *server_inferior(struct server *server)
 	return thread ? thread->inferior : NULL;
 }
 
-void server_interrupt(struct server *server)
-{
-	const struct inferior *inferior = server_inferior(server);
-
-	run_interrupt(&server->run, inferior ? inferior->pid : 0);
-}
-
 /* ---- when to end ---- */
 
 static bool has_process(const struct server *server)
@@ -230,7 +223,7 @@ static void serve_client(struct server *server)
 			on_packet(server, packet);
 			break;
 		case CONNECTION_INTERRUPT:
-			server_interrupt(server);
+			run_interrupt(&server->run);
 			break;
 		case CONNECTION_GONE:
 			lose_client(server);

@@ -43,8 +43,6 @@ bool server_take_stop(struct server *server, struct stop *stop);
 struct thread *server_thread(struct server *server);
 /** The inferior of that thread; NULL: no process. */
 struct inferior *server_inferior(struct server *server);
-/** Ctrl-C: a thread of that inferior, if one runs, is to stop with SIGINT. */
-void server_interrupt(struct server *server);
 
 /** An error if the client has a process and cannot have more. */
 struct error *server_check_room(const struct server *server);

@@ -256,7 +256,7 @@ struct error *packet_vCtrlC(struct server *server, struct cursor *args,
 			    struct buffer *reply)
 {
 	(void)args;
-	server_interrupt(server);
+	run_interrupt(&server->run);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }

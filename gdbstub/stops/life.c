@@ -55,6 +55,7 @@ static struct error *adopt(struct run *run, struct inferior *inferior, int signa
 		return error_create(ENOMEM, "process %d", inferior->pid);
 	}
 	TAILQ_FIRST(&inferior->threads)->last_signal = signal;
+	run->newest = inferior->pid;
 	run->last = (struct stop){
 		.kind = STOP_SIGNAL,
 		.signal = signal,

@@ -266,10 +266,10 @@ static void interrupt_one(struct run *run)
 		thread_interrupt(thread);
 }
 
-void run_interrupt(struct run *run, pid_t pid)
+void run_interrupt(struct run *run)
 {
 	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
-	run->interrupt_pid = pid;
+	run->interrupt_pid = run->newest;
 	if (run->running)
 		interrupt_one(run);
 }

@@ -76,6 +76,7 @@ struct run {
 	/* Kept by run.c. */
 	bool more; /* run_poll has not taken all that the kernel has to tell */
 	bool interrupt_requested;
+	pid_t newest;	     /* the process that was started or attached to last */
 	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
 	bool halting;	     /* threads are being stopped: resume nobody */
 	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
@@ -122,10 +123,10 @@ void run_pause(struct run *run);
 struct error *run_unpause(struct run *run);
 /**
  * Ctrl-C: every thread (non-stop: one) stops; the next stop is SIGINT unless another
- * comes first. It is of a thread of @pid if one runs there (0: of any). While nothing
- * runs: the next resume stops at once.
+ * comes first. It is of a thread of the process that was started or attached to last,
+ * if one runs there. While nothing runs: the next resume stops at once.
  */
-void run_interrupt(struct run *run, pid_t pid);
+void run_interrupt(struct run *run);
 /**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be reported,
  * and everything is stopped. Non-stop mode: only that thread is; no other stop is

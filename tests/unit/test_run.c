@@ -399,7 +399,7 @@ Test(run, interrupt_while_running)
 	atomic_store(&shared->go, 0); /* it waits, and we interrupt that */
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 	cr_assert_null(run_resume(&run));
-	run_interrupt(&run, 0);
+	run_interrupt(&run);
 	stop = next_stop();
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGINT);
@@ -417,7 +417,7 @@ Test(run, interrupt_between_stops)
 	atomic_store(&shared->go, 0);
 	stop = step(inferior->pid);
 	cr_assert_eq(stop.signal, SIGTRAP);
-	run_interrupt(&run, 0);
+	run_interrupt(&run);
 	stop = step(inferior->pid);
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGINT);
@@ -766,7 +766,7 @@ Test(run, interrupt_when_the_thread_asked_has_ended)
 	while (atomic_load(&shared->passed) == 0)
 		usleep(100);
 	wait_zombie(inferior->pid, (pid_t)atomic_load(&shared->passed));
-	run_interrupt(&run, 0);
+	run_interrupt(&run);
 	stop = next_stop();
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGINT);
