@@ -138,6 +138,18 @@ static struct error *handle(const struct packet *row, struct server *server,
 	return error;
 }
 
+/*
+ * "E.text" without what would have to be escaped: clients undo that in binary data,
+ * not in a text.
+ */
+static void append_error_text(struct buffer *reply, const char *text)
+{
+	buffer_append_string(reply, "E.");
+	for (; *text != '\0'; text++)
+		if (!strchr("#$*}", *text))
+			buffer_append_char(reply, *text);
+}
+
 void packet_dispatch(struct server *server, const char *packet, size_t len,
 		     struct buffer *reply)
 {
@@ -156,5 +168,5 @@ void packet_dispatch(struct server *server, const char *packet, size_t len,
 	if (row->flags & PACKET_ERROR_NUMBER && !server->session.error_message)
 		buffer_append_string(reply, "E01");
 	else
-		buffer_printf(reply, "E.%s", error_text(error));
+		append_error_text(reply, error_text(error));
 }

@@ -51,14 +51,15 @@ static int is_planted(const struct location *location, struct inferior *inferior
 	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
 }
 
-/* Takes a trap out of the text of @inferior: the location's, or a copy of it. */
+/* Takes a trap out of the text of @inferior: the location's, or a copy of it. An
+ * unmapped library has taken its traps along: nothing is left behind. */
 static int write_original(const struct location *location, struct inferior *inferior)
 {
 	const struct int3 *int3 = location->engine_data;
 	int planted = is_planted(location, inferior);
 
 	if (planted <= 0)
-		return planted;
+		return planted == -EFAULT ? 0 : planted;
 	return inferior_write(inferior, location->addr, int3->original,
 			      inferior->arch->breakpoint_len);
 }
@@ -111,7 +112,6 @@ static void int3_remove(struct engine *engine, struct location *location, bool g
 	(void)engine;
 	if (!gone && location->state == LOCATION_IN)
 		err = write_original(location, location->inferior);
-	/* An unmapped library takes its traps along: nothing is left behind. */
 	if (err < 0)
 		log_debug(LOG_STOPS, "trap at 0x%jx not taken out: %s",
 			  (uintmax_t)location->addr, strerror(-err));

@@ -177,3 +177,31 @@ def test_no_description_without_a_process(t):
                 connect="target extended-remote")
     t.equal([int(n) for n in re.findall(r"^\$\d+ = (\d+)$", gdb.output(), re.M)],
             [4, 8, 1], "sizes")
+
+
+def test_breakpoint_in_memory_that_has_gone(t):
+    """A trap goes with its library: steps are not refused for it."""
+    gdb = t.gdb(t.server("COMM", t.prog("loop"), "1"), "break main", "continue",
+                "set $p = ((char *(*)(void *, unsigned long, int, int, int, long))mmap)"
+                "(0, 4096, 7, 0x22, -1, 0)", "break *$p",
+                "print ((int (*)(void *, unsigned long))munmap)($p, 4096)", "delete", "stepi",
+                "stepi", "next", "break never", "continue", prog=t.prog("loop"))
+    text = gdb.output()
+    t.match(r"^\$1 = 0$", text)
+    t.no_match("failure reply|cannot be switched", text)
+    t.match("exited normally", text)
+
+
+def test_error_texts_are_shown_as_they_are(t):
+    """Nothing in the text of an error is escaped, for gdb would show the escapes."""
+    _, client = test_protocol.start(t)
+    main = test_protocol.symbol(t, "calls", "main")
+    replies = [client.ask(f"Z1,{main + i:x},1") for i in range(9)]
+    t.check(any(reply.startswith("E.") for reply in replies), "each breakpoint was taken")
+    client.send_bytes(client.frame(f"Z1,{main + 8:x},1"))
+    while client.byte() != b"$":
+        pass
+    raw = b""
+    while (byte := client.byte()) != b"#":
+        raw += byte
+    t.check(b"}" not in raw, f"{raw!r} holds an escape")
