@@ -2,12 +2,14 @@
 """What the tests of the suite's files gave, kept and compared."""
 import collections
 import dataclasses
+import itertools
 import json
 import re
 import shutil
 
 RESULTS = ("PASS", "FAIL", "XPASS", "XFAIL", "KPASS", "KFAIL", "UNRESOLVED", "UNTESTED",
            "UNSUPPORTED", "ERROR", "WARNING")
+MOST_SHOWN = 30   # differences of one file that a report names
 LINE = re.compile(rf"({'|'.join(RESULTS)}): (.*)")
 
 
@@ -198,6 +200,14 @@ class Comparison:
         "improvements": "pass with truehit, not with gdbserver (improvements)",
     }
 
+    def _shown(self, kind):
+        """The differences a line each, but no flood of them from one file."""
+        for _, group in itertools.groupby(self.differences[kind], lambda d: d.file):
+            group = list(group)
+            yield from (f"  {difference}" for difference in group[:MOST_SHOWN])
+            if len(group) > MOST_SHOWN:
+                yield f"  {group[0].file}: and {len(group) - MOST_SHOWN} more"
+
     def report(self):
         lines = [f"{'file on ' + self.board:<52} {'gdbserver':<32} truehit"]
         for base, ours, bad in self.rows:
@@ -208,7 +218,7 @@ class Comparison:
                          + ("" if base.finished else "  (no measure: gdbserver was too slow)"))
         for kind, title in self.TITLES.items():
             if self.differences[kind]:
-                lines += ["", f"{title}:", *(f"  {d}" for d in self.differences[kind])]
+                lines += ["", f"{title}:", *self._shown(kind)]
         lines += ["", ", ".join(f"{kind}: {self.number(kind)}" for kind in self.TITLES),
                   "files: %d passed, %d failed, %d skipped" % self.verdicts()]
         total = {(who, r): sum(row[who].count(r) for row in self.rows)

@@ -62,7 +62,8 @@ def fetch(directory, package, version, tree):
 
 def configure(source, build):
     site = build / "site.exp"
-    if not site.is_file():
+    # It holds the whole path, and the tree may have been moved.
+    if not site.is_file() or f"set srcdir {source}\n" not in site.read_text():
         shutil.rmtree(build, ignore_errors=True)
         build.mkdir()
         run([source / "configure"], build)
