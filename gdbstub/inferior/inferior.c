@@ -28,6 +28,18 @@ void inferiors_deinit(struct inferiors *inferiors)
 	free(take_ptr(inferiors->threaddb_path));
 }
 
+static const struct inferior *memory_owner(const struct inferior *inferior)
+{
+	while (inferior->vfork_parent)
+		inferior = inferior->vfork_parent;
+	return inferior;
+}
+
+bool inferior_shares_memory(const struct inferior *a, const struct inferior *b)
+{
+	return memory_owner(a) == memory_owner(b);
+}
+
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid)
 {
 	struct inferior *inferior;
@@ -84,10 +96,12 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 
 void inferior_destroy(struct inferior *inferior)
 {
-	if (inferior->vfork_child)
-		inferior->vfork_child->vfork_parent = NULL;
-	if (inferior->vfork_parent)
-		inferior->vfork_parent->vfork_child = NULL;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->vfork_parent == inferior)
+			other->vfork_parent = inferior->vfork_parent;
+	}
 	terminal_return(inferior->pid, inferior->lender_group);
 	wait_forget(inferior);
 	threaddb_forget(inferior);

@@ -102,8 +102,9 @@ struct inferior {
 	bool unattended; /* the client has left it, it runs on for its commands */
 	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
 			  * the memory; 0: none */
-	/* A vfork child that is an inferior too, while it shares the memory. */
-	struct inferior *vfork_child, *vfork_parent;
+	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
+					* it is not */
+	pid_t vfork_maker;	       /* ... and the thread that waits for it */
 	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;		   /* /proc/PID/mem, or -1 */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used */
@@ -122,6 +123,9 @@ struct inferiors {
 void inferiors_init(struct inferiors *inferiors);
 /** Frees everything; neither kills nor detaches anything. */
 void inferiors_deinit(struct inferiors *inferiors);
+
+/** Is the memory of these two the same (vfork)? */
+bool inferior_shares_memory(const struct inferior *a, const struct inferior *b);
 
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid);
 /** The thread with this tid in any inferior, or NULL. */

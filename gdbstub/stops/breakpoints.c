@@ -422,13 +422,24 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 	return error;
 }
 
+/* In memory that inferiors share, a software breakpoint is one for all of them, and
+ * clients may name any of them to take it out. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len)
 {
-	struct location *location = location_find(breakpoints, type, addr, len);
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
 
-	if (location)
-		location->wanted = false;
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *location = NULL;
+
+		if (other->breakpoints &&
+		    (other == inferior || (type == BREAKPOINT_SOFTWARE &&
+					   inferior_shares_memory(other, inferior))))
+			location = location_find(other->breakpoints, type, addr, len);
+		if (location)
+			location->wanted = false;
+	}
 }
 
 bool breakpoints_wants(const struct breakpoints *breakpoints, enum breakpoint_type type,
@@ -573,7 +584,7 @@ void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *th
 	}
 }
 
-void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *child)
+static void clean_child(const struct breakpoints *breakpoints, struct inferior *child)
 {
 	const struct location *location;
 
@@ -585,8 +596,19 @@ void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *c
 	}
 }
 
-struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
-				     bool everywhere)
+void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *child)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && inferior_shares_memory(other, inferior))
+			clean_child(other->breakpoints, child);
+	}
+}
+
+static struct error *lift_traps(struct breakpoints *breakpoints, uint64_t addr,
+				bool everywhere)
 {
 	struct location *location;
 
@@ -601,6 +623,21 @@ struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t a
 			return error;
 	}
 	return NULL;
+}
+
+struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
+				     bool everywhere)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+	struct error *error = NULL;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && other->breakpoints &&
+		    inferior_shares_memory(other, inferior))
+			error = lift_traps(other->breakpoints, addr, everywhere);
+	}
+	return error;
 }
 
 bool breakpoints_have_traps(const struct breakpoints *breakpoints)

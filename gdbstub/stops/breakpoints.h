@@ -67,8 +67,8 @@ void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *c
 void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent);
 
 /**
- * Takes planted traps out of the text until the next commit: those at @addr, or
- * all of them if @everywhere.
+ * Takes planted traps out of the text until the next commit, also those of inferiors
+ * that share it: those at @addr, or all of them if @everywhere.
  */
 struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
 				     bool everywhere);

@@ -12,6 +12,9 @@ void events_handle(struct run *run, const struct event *event);
 typedef void event_handler(struct run *run, const struct event *event);
 event_handler fork_on_fork, fork_on_vfork, fork_on_vfork_done, fork_on_exec;
 
+/** Everything is halted, and a vfork child, for which the thread @maker waits, is
+ * about to be let go: nobody may run past the traps that must be away then. */
+void fork_lend_memory(struct inferior *parent, pid_t maker);
 /**
  * A process that shares its parent's memory (vfork) is about to leave it: the traps
  * planted for it go out. No-op for others.

@@ -44,8 +44,8 @@ static bool adopt(struct run *run, const struct event *event)
 	if (event->kind == EVENT_FORK) {
 		breakpoints_clean_child(parent->breakpoints, child);
 	} else {
-		parent->vfork_child = child;
 		child->vfork_parent = parent;
+		child->vfork_maker = event->tid;
 	}
 	breakpoints_inherit(child->breakpoints, parent->breakpoints);
 	return true;
@@ -69,51 +69,57 @@ void fork_on_fork(struct run *run, const struct event *event)
 /* ---- vfork ---- */
 
 /*
- * A vfork child runs in its parent's memory: traps must be away until it is done,
- * and so that nobody runs past them meanwhile, the other threads wait. The parent
- * itself goes on even if everything is being halted: it executes no instruction
- * before its child is done, so that a halt ends with all traps back in place.
- * Returns the parent's thread; NULL: it was killed meanwhile.
+ * A vfork child runs in its parent's memory. One that is an inferior may meet the
+ * traps there, as its parent does. From one that is let go they must be away until it
+ * is done, and so that nobody runs past them meanwhile, the parent's other threads
+ * wait; the parent itself goes on even if everything is being halted: it executes no
+ * instruction before its child is done, so that a halt ends with all traps back.
  */
-static struct thread *lend_memory(struct run *run, const struct event *event)
-{
-	struct inferior *parent = event->inferior;
-	_cleanup_error_ struct error *error = NULL;
-	struct thread *thread;
 
-	if (!breakpoints_have_traps(parent->breakpoints))
-		return event->thread;
-	/* Another thread's vfork, if one comes up here, is over when this returns. */
-	halt_all(run);
-	error = breakpoints_lift_traps(parent->breakpoints, 0, true);
+void fork_lend_memory(struct inferior *parent, pid_t maker)
+{
+	_cleanup_error_ struct error *error =
+		breakpoints_commit(parent->breakpoints, false);
+
+	if (!error && breakpoints_have_traps(parent->breakpoints)) {
+		parent->vforking = maker;
+		error = breakpoints_lift_traps(parent->breakpoints, 0, true);
+	}
 	if (error)
 		log_warning("%s", error_text(error));
-	thread = inferior_thread(parent, event->tid);
-	if (thread)
-		parent->vforking = event->tid;
-	return thread;
 }
 
-void fork_on_vfork(struct run *run, const struct event *event)
+static void lend_and_let_go(struct run *run, const struct event *event)
 {
-	struct thread *thread = lend_memory(run, event);
+	struct inferior *parent = event->inferior;
+	struct thread *thread;
 
-	if (thread && run->wishes.vfork && adopt(run, event)) {
-		pending_set(run, thread,
-			    (struct stop){.kind = STOP_VFORK,
-					  .signal = SIGTRAP,
-					  .child = event->child_pid});
-		return;
+	/* Another thread's vfork, if one comes up here, is over when this returns. */
+	if (breakpoints_have_traps(parent->breakpoints)) {
+		halt_all(run);
+		fork_lend_memory(parent, event->tid);
 	}
 	let_go(event);
-	if (!thread) {
-		proceed_together(run, event->inferior);
+	thread = inferior_thread(parent, event->tid);
+	if (!thread) { /* killed meanwhile */
+		proceed_together(run, parent);
 		proceed_all(run);
-	} else if (event->inferior->vforking == event->tid) {
+	} else if (parent->vforking == event->tid) {
 		proceed_alone(run, thread);
 	} else {
 		proceed_thread(run, thread);
 	}
+}
+
+void fork_on_vfork(struct run *run, const struct event *event)
+{
+	if (run->wishes.vfork && adopt(run, event))
+		pending_set(run, event->thread,
+			    (struct stop){.kind = STOP_VFORK,
+					  .signal = SIGTRAP,
+					  .child = event->child_pid});
+	else
+		lend_and_let_go(run, event);
 }
 
 void fork_give_back(struct inferior *child)
@@ -122,17 +128,18 @@ void fork_give_back(struct inferior *child)
 
 	if (!parent)
 		return;
-	breakpoints_clean_child(child->breakpoints, parent);
-	parent->vfork_child = NULL;
 	child->vfork_parent = NULL;
+	breakpoints_clean_child(child->breakpoints, parent);
 }
 
 void fork_on_vfork_done(struct run *run, const struct event *event)
 {
-	struct inferior *parent = event->inferior;
+	struct inferior *parent = event->inferior, *child;
 
-	if (parent->vfork_child)
-		fork_give_back(parent->vfork_child);
+	TAILQ_FOREACH (child, &run->inferiors.list, link) {
+		if (child->vfork_parent == parent && child->vfork_maker == event->tid)
+			fork_give_back(child);
+	}
 	if (parent->vforking == event->tid)
 		proceed_together(run, parent);
 	if (run->wishes.vfork)

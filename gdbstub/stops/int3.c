@@ -51,13 +51,47 @@ static int is_planted(const struct location *location, struct inferior *inferior
 	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
 }
 
+static struct location *own_trap(struct inferior *inferior, uint64_t addr)
+{
+	struct location *location;
+
+	if (!inferior->breakpoints)
+		return NULL;
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (location->addr == addr && location->state == LOCATION_IN &&
+		    location->engine->ops == &int3_engine)
+			return location;
+	}
+	return NULL;
+}
+
+/* A trap that another inferior has planted there, in memory that is @inferior's, too
+ * (vfork): there is one trap then, and two locations. */
+static struct location *shared_trap(const struct inferior *inferior, uint64_t addr)
+{
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *location = NULL;
+
+		if (other != inferior && inferior_shares_memory(other, inferior))
+			location = own_trap(other, addr);
+		if (location)
+			return location;
+	}
+	return NULL;
+}
+
 /* Takes a trap out of the text of @inferior: the location's, or a copy of it. An
  * unmapped library has taken its traps along: nothing is left behind. */
 static int write_original(const struct location *location, struct inferior *inferior)
 {
 	const struct int3 *int3 = location->engine_data;
-	int planted = is_planted(location, inferior);
+	int planted;
 
+	if (shared_trap(inferior, location->addr))
+		return 0;
+	planted = is_planted(location, inferior);
 	if (planted <= 0)
 		return planted == -EFAULT ? 0 : planted;
 	return inferior_write(inferior, location->addr, int3->original,
@@ -70,8 +104,13 @@ static int read_original(const struct location *location)
 	struct int3 *int3 = location->engine_data;
 	unsigned int len = location->inferior->arch->breakpoint_len;
 	uint8_t insn[INSN_MAX];
-	ssize_t n = inferior_read(location->inferior, location->addr, insn, len);
+	const struct location *shared = shared_trap(location->inferior, location->addr);
+	ssize_t n = len;
 
+	if (shared)
+		memcpy(insn, ((const struct int3 *)shared->engine_data)->original, len);
+	else
+		n = inferior_read(location->inferior, location->addr, insn, len);
 	if (n != (ssize_t)len)
 		return n < 0 ? (int)n : -EIO;
 	memcpy(int3->original, insn, len);
@@ -141,16 +180,9 @@ static bool int3_intact(struct engine *engine, const struct location *location)
 
 struct location *int3_at(struct inferior *inferior, uint64_t addr)
 {
-	struct location *location;
+	struct location *location = own_trap(inferior, addr);
 
-	if (!inferior->breakpoints)
-		return NULL;
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-		if (location->addr == addr && location->state == LOCATION_IN &&
-		    location->engine->ops == &int3_engine)
-			return location;
-	}
-	return NULL;
+	return location ? location : shared_trap(inferior, addr);
 }
 
 bool int3_skip_own(struct thread *thread)
@@ -234,8 +266,8 @@ static void overlap_location(const struct location *location, enum overlap what,
 	}
 }
 
-static void overlap(const struct inferior *inferior, enum overlap what, uint64_t addr,
-		    uint8_t *data, size_t len)
+static void overlap_inferior(const struct inferior *inferior, enum overlap what,
+			     uint64_t addr, uint8_t *data, size_t len)
 {
 	const struct location *location;
 
@@ -245,6 +277,17 @@ static void overlap(const struct inferior *inferior, enum overlap what, uint64_t
 		if (location->state != LOCATION_OUT &&
 		    location->engine->ops == &int3_engine)
 			overlap_location(location, what, addr, data, len);
+	}
+}
+
+static void overlap(const struct inferior *inferior, enum overlap what, uint64_t addr,
+		    uint8_t *data, size_t len)
+{
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (inferior_shares_memory(other, inferior))
+			overlap_inferior(other, what, addr, data, len);
 	}
 }
 
@@ -274,7 +317,7 @@ int int3_write_under(struct inferior *inferior, uint64_t addr, const void *data,
 
 int int3_clean(const struct location *location, struct inferior *child)
 {
-	return write_original(location, child);
+	return own_trap(child, location->addr) ? 0 : write_original(location, child);
 }
 
 const struct engine_ops int3_engine = {

@@ -8,7 +8,8 @@
 
 #include "stops/breakpoints.h"
 
-/** The location whose trap is planted (in place, not suspended) at @addr, or NULL. */
+/** The location whose trap is planted (in place, not suspended) at @addr, or NULL. In
+ * memory that inferiors share, it may be another's. */
 struct location *int3_at(struct inferior *inferior, uint64_t addr);
 
 /**

@@ -155,18 +155,24 @@ static struct inferior *hidden_child(struct run *run, struct inferior *parent)
 }
 
 /*
- * A vfork child's traps lie in the memory of its parent, which nobody will clean once
- * it is let go. Those that are wanted now are all that stay.
+ * Traps of a vfork child lie in the memory of its parent, which nobody will clean once
+ * that is let go. Those that are wanted now are all that stay.
  */
-static void leave_vfork_child(struct inferior *child)
+static void clean_before_leaving(struct run *run, const struct inferior *parent)
 {
-	_cleanup_error_ struct error *error =
-		breakpoints_commit(child->breakpoints, false);
+	struct inferior *child;
 
-	if (error || breakpoints_have_traps(child->breakpoints))
-		log_warning("breakpoints of process %d, which shares the memory of "
-			    "process %d, are still inserted",
-			    child->pid, child->vfork_parent->pid);
+	TAILQ_FOREACH (child, &run->inferiors.list, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (child->vfork_parent != parent || child->hidden)
+			continue;
+		error = breakpoints_commit(child->breakpoints, false);
+		if (error || breakpoints_have_traps(child->breakpoints))
+			log_warning("breakpoints of process %d, which shares the "
+				    "memory of process %d, are still inserted",
+				    child->pid, parent->pid);
+	}
 }
 
 /*
@@ -199,8 +205,9 @@ void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 		child->hidden = false;
 		life_leave(run, child, 0, 0);
 	}
-	if (inferior->vfork_child && !inferior->vfork_child->hidden)
-		leave_vfork_child(inferior->vfork_child);
+	if (inferior->vfork_parent && !gone)
+		fork_lend_memory(inferior->vfork_parent, inferior->vfork_maker);
+	clean_before_leaving(run, inferior);
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		settle_signal(run, thread);
 	pending_forget_thread_ends(run, inferior->pid);

@@ -131,14 +131,18 @@ static void step_over(struct run *run, struct thread *thread)
 
 void proceed_together(struct run *run, struct inferior *inferior)
 {
-	_cleanup_error_ struct error *error = NULL;
+	struct inferior *other;
 
 	run->stepping_over = 0;
 	inferior->vforking = 0;
-	if (inferior->breakpoints)
-		error = breakpoints_commit(inferior->breakpoints, true);
-	if (error)
-		log_warning("%s", error_text(error));
+	TAILQ_FOREACH (other, &run->inferiors.list, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (other->breakpoints && inferior_shares_memory(other, inferior))
+			error = breakpoints_commit(other->breakpoints, true);
+		if (error)
+			log_warning("%s", error_text(error));
+	}
 }
 
 void proceed_alone(struct run *run, struct thread *thread)
