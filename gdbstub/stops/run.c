@@ -187,7 +187,8 @@ struct error *run_resume(struct run *run)
 	struct inferior *inferior;
 	struct error *error = NULL;
 
-	if (TAILQ_EMPTY(&run->inferiors.list))
+	/* In non-stop mode the last one may have ended just now. */
+	if (TAILQ_EMPTY(&run->inferiors.list) && !run->non_stop)
 		return error_create(0,
 				    "no process to resume: start one (run) or attach");
 	if (!run->non_stop && !unattended_any(run))

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Families of processes: fork, vfork, exec, and several inferiors at once."""
 import re
+import subprocess
 
 import harness
+import rsp
 
 
 def family(t, *args, options=()):
@@ -90,6 +92,41 @@ def test_detached_children_of_threads(t):
     hits = set(re.findall(r"Thread (\d) .* hit Breakpoint 1, work \((round=\d)", gdb.output()))
     t.equal(len(hits), 32, "stops of the parent")
     t.match(r"worked \d+ failures 0", server.output())
+
+
+def work_address(t, server):
+    """Where work() is in the running program, which is position independent."""
+    with open(f"/proc/{server.inferior()}/maps", encoding="latin1") as maps:
+        base = int(maps.readline().partition("-")[0], 16)
+    symbols = subprocess.run(["nm", t.prog("family")], check=True, capture_output=True,
+                             text=True).stdout
+    return base + int(re.search(r"^([0-9a-f]+) T work$", symbols, re.M).group(1), 16)
+
+
+def test_threads_beside_a_vfork_child(t):
+    """While a vfork child is held, its parent's other threads step and run; a trap in
+    the memory that both share is seen by neither, and stays for the parent."""
+    server = family(t, "beside", 1)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+;swbreak+;vfork-events+")
+    t.equal(client.ask("QPassSignals:14"), "OK", "SIGCHLD is not of interest")
+    work = work_address(t, server)
+    text = client.ask(f"m{work:x},4")
+    t.equal(client.ask(f"Z0,{work:x},1"), "OK", "insertion")
+    stop = client.ask("vCont;c")
+    parent, child = t.match(r"vfork:p([0-9a-f]+)\.\1;.*thread:p([0-9a-f]+)\.", stop).groups()[::-1]
+    threads = re.findall(rf"p{parent}\.([0-9a-f]+)", client.ask("qfThreadInfo"))
+    t.equal(len(threads), 2, "threads of the parent")
+    for _ in range(20):
+        step = client.ask(f"vCont;s:p{parent}.{threads[1]}")
+        t.match(rf"^T05.*thread:p{parent}\.{threads[1]};", step, "step")
+    t.equal(client.ask(f"Hgp{child}.{child}"), "OK", "choice of the child")
+    t.equal(client.ask(f"m{work:x},4"), text, "text that the child shows")
+    t.equal(client.ask(f"D;{child}"), "OK", "detach from the child")
+    t.match(r"vforkdone", client.ask("vCont;c"))
+    t.match(r"swbreak", client.ask("vCont;c"))
+    t.equal(client.ask(f"m{work:x},4"), text, "text that the parent shows")
+    t.match(r"^W00", client.ask(f"z0,{work:x},1") and client.ask("vCont;c"))
 
 
 def test_detached_vfork_children(t):

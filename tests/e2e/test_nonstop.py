@@ -102,6 +102,16 @@ class NonStop:
         return stops
 
 
+def test_resuming_after_the_last_end(t):
+    """A client may resume or stop what has ended a moment ago: that is no error."""
+    server = t.server("--multi", "COMM")
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+")
+    t.equal(client.ask("QNonStop:1"), "OK", "non-stop mode")
+    for packet in ("vCont;t:p-1.-1", "vCont;c:p1234.1234"):
+        t.equal(client.ask(packet), "OK", packet)
+
+
 def test_one_stops_the_others_run(t):
     n = NonStop(t, 3)
     threads = n.run_threads(3)

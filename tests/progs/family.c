@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A family of processes: family fork|vfork|threads COUNT. Each round makes a child,
- * which calls work(round) and exits with round % 100 (vfork: it runs this program
- * anew, as `family leaf ROUND`); the parent waits and then calls work(round), too.
- * threads: four threads do so at once. The exit status is 0 if every child ended as
- * it should, else 1.
+ * A family of processes: family fork|vfork|threads|beside COUNT. Each round makes a
+ * child, which calls work(round) and exits with round % 100 (vfork: it runs this
+ * program anew, as `family leaf ROUND`); the parent waits and then calls work(round),
+ * too. threads: four threads do so at once. beside: as vfork, while another thread
+ * spins. The exit status is 0 if every child ended as it should, else 1.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -83,6 +83,27 @@ static void thread_rounds(void)
 		pthread_join(threads[i], NULL);
 }
 
+static void *spin(void *arg)
+{
+	for (;;)
+		__asm__ volatile("" : : : "memory");
+	return arg;
+}
+
+static void vfork_rounds(void)
+{
+	for (int i = 0; i < count; i++)
+		vfork_round(i);
+}
+
+static void rounds_beside(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin, NULL);
+	vfork_rounds();
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "fork";
@@ -97,8 +118,9 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "threads") == 0)
 		thread_rounds();
 	else if (strcmp(mode, "vfork") == 0)
-		for (int i = 0; i < count; i++)
-			vfork_round(i);
+		vfork_rounds();
+	else if (strcmp(mode, "beside") == 0)
+		rounds_beside();
 	else
 		fork_rounds(NULL);
 	printf("worked %d failures %d\n", worked, failures);
