@@ -256,18 +256,17 @@ static void append_integer(const struct format_piece *piece, uint64_t value,
 	size_t first = sizeof(digits), len, zeros;
 	const char *prefix = "";
 	uint64_t rest = magnitude(piece, value, &prefix);
+	bool lone_zero = rest == 0 && piece->precision != 0;
 
 	if (piece->alternate && piece->base == 16 && rest != 0)
 		prefix = piece->upper ? "0X" : "0x";
-	for (bool zero = rest == 0 && piece->precision != 0; rest != 0 || zero;
-	     rest /= piece->base) {
+	if (lone_zero)
+		digits[--first] = '0';
+	for (; rest != 0; rest /= piece->base)
 		digits[--first] = alphabet[rest % piece->base];
-		zero = false;
-	}
 	len = sizeof(digits) - first;
 	zeros = zeros_before(piece, strlen(prefix), len);
-	if (piece->alternate && piece->base == 8 && zeros == 0 &&
-	    (len == 0 || digits[first] != '0'))
+	if (piece->alternate && piece->base == 8 && zeros == 0 && !lone_zero)
 		zeros = 1;
 	append_field(piece, prefix, zeros, digits + first, len, out);
 }
