@@ -387,3 +387,57 @@ def test_once_ends_with_its_client(t):
     n.run_threads(2)
     n.client.close()
     t.equal(n.server.wait(), 0, "exit status")
+
+
+def counting_process(t, count):
+    process = harness.Process(t, [t.prog("counters"), str(count)])
+    harness.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == count + 1,
+                     "threads")
+    return process
+
+
+def test_gdb_attaches(t):
+    """gdb in all-stop mode on top of non-stop: it stops every thread by itself, and
+    must know of each one when it has attached, again and again."""
+    process = counting_process(t, 6)
+    server = t.server("--multi", "COMM")
+    once = [f"attach {process.pid}", "info threads", "break tick", "continue", "continue",
+            "delete", "detach"]
+    gdb = t.gdb(server, *once, *once, prog=t.prog("counters"),
+                connect="target extended-remote", first=["maint set target-non-stop on"])
+    text = gdb.output()
+    t.no_match("No unwaited-for|badly formatted|internal-error|Unexpected|\\(running\\)",
+               text, "gdb")
+    t.equal(len(re.findall(r"^[* ] +\d.*Thread", text, re.M)), 14, "threads, twice")
+    t.equal(len(re.findall(r"hit Breakpoint \d", text)), 4, "hits")
+    t.equal(harness.tracer_of(process.pid), 0, "tracer")
+    t.check(harness.process_state(process.pid) in "SR", "it runs on")
+
+
+def test_gdb_connects_to_many_stopped_threads(t):
+    for settings in (["set non-stop on"], ["maint set target-non-stop on"]):
+        process = counting_process(t, 6)
+        server = t.server("--once", "COMM", "--attach", process.pid)
+        gdb = t.gdb(server, "thread 7", "print counters[0] > 0", "detach",
+                    prog=t.prog("counters"), first=settings)
+        text = gdb.output()
+        t.match(r"Switching to thread 7", text)
+        t.match(r"\$1 = 1", text)
+        t.no_match("internal-error", text, "gdb")
+        t.equal(harness.tracer_of(process.pid), 0, "tracer")
+
+
+def test_interrupt_is_for_the_newest_process(t):
+    """In all-stop mode, too: not for the one that the client has chosen."""
+    n = NonStop(t, multi=True, options=("--multi",))
+    n.expect("OK", "QNonStop:0")
+    n.expect("OK", "!")
+    path = t.prog("counters").encode().hex()
+    pids = [t.match(r"^T05.*thread:p([0-9a-f]+)\.", n.ask(f"vRun;{path}")).group(1)
+            for _ in range(2)]
+    n.expect("OK", f"Hgp{pids[0]}.{pids[0]}")
+    for _ in range(3):
+        n.client.send_bytes(rsp.Client.frame("vCont;c"))
+        n.client.interrupt()
+        t.match(f"^T02.*thread:p{pids[1]}\\.", n.client.receive().decode("latin1"))
+        n.expect("OK", f"Hgp{pids[0]}.{pids[0]}")
