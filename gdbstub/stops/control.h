@@ -9,6 +9,7 @@
  *   fork.c     ... of processes that come from others
  *   life.c     how inferiors come and go
  *   nonstop.c  non-stop mode: which stops the client knows of
+ *   interrupt.c  Ctrl-C: which thread answers
  *   unattended.c  those that run with nobody to tell
  *
  * A thread is resumed if its action is not RESUME_NONE: the client thinks that it
@@ -43,6 +44,15 @@ void proceed_listening(struct thread *thread);
 void proceed_alone(struct run *run, struct thread *thread);
 /** The thread that ran alone has left the place, or is gone: traps go back. */
 void proceed_together(struct run *run, struct inferior *inferior);
+
+/* ---- interrupt.c ---- */
+
+/** Asks a running thread to stop, unless one that can answer was asked already. */
+void interrupt_ask(struct run *run);
+/** Lets a resumed thread that does not run yet answer, if there is one. */
+void interrupt_answer_at_once(struct run *run);
+/** May this thread, which has stopped for no other reason, answer a request? */
+bool interrupt_is_for(const struct run *run, const struct thread *thread);
 
 /* ---- nonstop.c ---- */
 

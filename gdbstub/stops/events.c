@@ -126,19 +126,13 @@ static void on_signal(struct run *run, const struct event *event)
 		on_program_signal(run, event);
 }
 
-static bool answers_interrupt(const struct run *run, const struct thread *thread)
-{
-	return run->interrupt_requested && !thread->inferior->unattended &&
-	       (run->interrupt_pid == 0 || run->interrupt_pid == thread->inferior->pid);
-}
-
 static void on_interrupted(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
 	if (run->stepping_over == thread->tid)
 		proceed_together(run, event->inferior);
-	if (answers_interrupt(run, thread)) {
+	if (interrupt_is_for(run, thread)) {
 		run->interrupt_requested = false;
 		pending_set(run, thread,
 			    (struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});

@@ -34,7 +34,7 @@ static void resume_one(struct thread *thread)
 /* The kernel forgets an interrupt when a thread stops for something else. */
 static void renew_interrupt(const struct run *run, struct thread *thread)
 {
-	if (run->interrupt_requested && thread->running)
+	if (interrupt_is_for(run, thread) && thread->running)
 		thread_interrupt(thread);
 }
 

@@ -162,26 +162,6 @@ static void forget_fresh(struct run *run)
 	}
 }
 
-/* The client asked to interrupt before it resumed: nobody is to run. */
-static void interrupt_at_once(struct run *run)
-{
-	struct inferior *inferior;
-	struct thread *thread;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->running || thread->pending_stop ||
-			    !is_resumed(thread))
-				continue;
-			run->interrupt_requested = false;
-			pending_set(
-				run, thread,
-				(struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});
-			return;
-		}
-	}
-}
-
 struct error *run_resume(struct run *run)
 {
 	struct inferior *inferior;
@@ -201,8 +181,9 @@ struct error *run_resume(struct run *run)
 		forget_fresh(run);
 	else
 		run->running = !run->non_stop || nonstop_any_resumed(run);
+	/* The client asked before it resumed: nobody is to run. */
 	if (!error && run->interrupt_requested)
-		interrupt_at_once(run);
+		interrupt_answer_at_once(run);
 	proceed_all(run);
 	return error;
 }
@@ -226,53 +207,6 @@ struct error *run_unpause(struct run *run)
 	}
 	proceed_all(run);
 	return error;
-}
-
-/* ---- interrupting ---- */
-
-static bool is_asked(const struct thread *thread)
-{
-	return thread->interrupting && !thread->stop_requested;
-}
-
-/* A thread of the process (0: of any) that can answer, best one that was asked. */
-static struct thread *answering_thread(const struct run *run, pid_t pid)
-{
-	struct inferior *inferior;
-	struct thread *thread, *chosen = NULL;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if ((pid != 0 && inferior->pid != pid) || !thread->running ||
-			    thread_is_zombie(thread) || inferior->unattended)
-				continue;
-			if (is_asked(thread))
-				return thread;
-			if (!chosen)
-				chosen = thread;
-		}
-	}
-	return chosen;
-}
-
-/* Asks one thread to stop, unless one that can answer was asked already. */
-static void interrupt_one(struct run *run)
-{
-	struct thread *thread = answering_thread(run, run->interrupt_pid);
-
-	if (!thread)
-		thread = answering_thread(run, 0);
-	run->interrupt_pid = thread ? thread->inferior->pid : 0;
-	if (thread && !is_asked(thread))
-		thread_interrupt(thread);
-}
-
-void run_interrupt(struct run *run)
-{
-	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
-	run->interrupt_pid = run->newest;
-	if (run->running)
-		interrupt_one(run);
 }
 
 /* ---- reporting ---- */
@@ -369,7 +303,7 @@ static bool poll_stop(struct run *run, struct stop *stop)
 		return true;
 	/* Whom run_interrupt asked may have ended instead of stopping. */
 	if (run->running && run->interrupt_requested)
-		interrupt_one(run);
+		interrupt_ask(run);
 	return !run->more && report_no_resumed(run, stop);
 }
 
