@@ -215,6 +215,16 @@ static struct error *make_room(const struct sockaddr_un *addr)
 	return NULL;
 }
 
+/* Who may connect may do everything that we may do. */
+static int bind_private(int fd, const struct sockaddr_un *addr)
+{
+	mode_t mask = umask(0177);
+	int ret = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
+
+	umask(mask);
+	return ret;
+}
+
 static struct error *open_unix(struct listener *listener)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -226,11 +236,10 @@ static struct error *open_unix(struct listener *listener)
 	if (error)
 		return error;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+	if (fd < 0 || bind_private(fd, &addr) < 0)
 		return error_prefix(bind_error(errno), "%s", addr.sun_path);
 	listener->owns_path = true;
-	/* Who may connect may do everything that we may do. */
-	if (chmod(addr.sun_path, 0600) < 0 || listen(fd, BACKLOG) < 0) {
+	if (listen(fd, BACKLOG) < 0) {
 		struct error *failure =
 			error_create(errno, "cannot listen at %s", addr.sun_path);
 
