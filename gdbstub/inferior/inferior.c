@@ -120,6 +120,7 @@ struct thread *thread_create(struct inferior *inferior, pid_t tid)
 
 	if (!thread)
 		return NULL;
+	thread->last_regset = calloc(1, sizeof(*thread->last_regset));
 	thread->inferior = inferior;
 	thread->tid = tid;
 	thread->syscall = SYSCALL_NONE;
@@ -131,5 +132,6 @@ void thread_destroy(struct thread *thread)
 {
 	TAILQ_REMOVE(&thread->inferior->threads, thread, link);
 	free(thread->pending_stop);
+	free(thread->last_regset);
 	free(thread);
 }

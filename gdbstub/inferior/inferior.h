@@ -48,23 +48,31 @@ enum thread_option {
 	THREAD_OPTIONS = THREAD_OPTION_CLONE | THREAD_OPTION_EXIT,
 };
 
+/** The regset with the PC as it was read last since the thread stopped: all that is
+ * left if somebody else kills it. */
+struct last_regset {
+	size_t size; /* 0: not read */
+	unsigned char data[512];
+};
+
 struct thread {
 	TAILQ_ENTRY(thread) link;
 	struct inferior *inferior;
 	pid_t tid;
 
 	/* Kept by inferior/. */
-	bool running;	     /* resumed, and no stop seen since */
-	bool interrupting;   /* PTRACE_INTERRUPT sent, no stop reported since */
-	bool stepping;	     /* resumed for one instruction: by PTRACE_SINGLESTEP, or
-			      * through a system call by PTRACE_SYSCALL */
-	int request;	     /* the one it was last resumed by */
-	bool listening;	     /* resumed by PTRACE_LISTEN: in a group stop */
-	bool at_signal;	     /* in a signal-delivery stop */
-	bool in_syscall;     /* stopped inside a call that it was not stepping */
-	int syscall;	     /* the call that it is in, if its entry was seen;
-			      * SYSCALL_NONE */
-	bool call_cut_off;   /* ... which our interrupt cut off: it begins anew */
+	bool running;	   /* resumed, and no stop seen since */
+	bool interrupting; /* PTRACE_INTERRUPT sent, no stop reported since */
+	bool stepping;	   /* resumed for one instruction: by PTRACE_SINGLESTEP, or
+			    * through a system call by PTRACE_SYSCALL */
+	int request;	   /* the one it was last resumed by */
+	bool listening;	   /* resumed by PTRACE_LISTEN: in a group stop */
+	bool at_signal;	   /* in a signal-delivery stop */
+	bool in_syscall;   /* stopped inside a call that it was not stepping */
+	int syscall;	   /* the call that it is in, if its entry was seen;
+			    * SYSCALL_NONE */
+	bool call_cut_off; /* ... which our interrupt cut off: it begins anew */
+	struct last_regset *last_regset; /* NULL: none is kept */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
 
@@ -259,7 +267,8 @@ int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
 
 /** Makes @regs empty. */
 void regs_init(struct regs *regs, const struct arch_ops *arch);
-/** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there). */
+/** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there). Of a
+ * thread that has been killed, the one with the PC is what was fetched last. */
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset);
 /** Fetches all regsets there are. 0 or -ESRCH. */
 int regs_fetch_all(const struct thread *thread, struct regs *regs);

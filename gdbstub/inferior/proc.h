@@ -9,7 +9,11 @@
 
 #include "base/buffer.h"
 
-enum { PROC_STAT_STATE = 3, PROC_STAT_GROUP = 5, PROC_STAT_PROCESSOR = 39 }; /* proc(5), fields of stat */
+enum {
+	PROC_STAT_STATE = 3,
+	PROC_STAT_GROUP = 5,
+	PROC_STAT_PROCESSOR = 39
+}; /* proc(5), fields of stat */
 
 /** Appends a whole file: 0 or a negative errno. */
 int proc_read(const char *path, struct buffer *out);

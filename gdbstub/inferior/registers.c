@@ -21,6 +21,36 @@ static int regset_call(enum __ptrace_request request, const struct thread *threa
 	return errno == EINVAL || errno == ENODEV ? -ENODATA : -errno;
 }
 
+static unsigned int pc_regset(const struct arch_ops *arch)
+{
+	return reg_by_number(arch, arch->pc_reg)->regset;
+}
+
+/* Keeps a regset that was fetched or stored, if it is the one to keep. */
+static void keep_regset(const struct thread *thread, const struct regs *regs,
+			unsigned int regset)
+{
+	struct last_regset *last = thread->last_regset;
+
+	if (!last || regset != pc_regset(regs->arch) ||
+	    regs->size[regset] > sizeof(last->data))
+		return;
+	last->size = regs->size[regset];
+	memcpy(last->data, regs->data[regset], last->size);
+}
+
+static int recall_regset(const struct thread *thread, struct regs *regs,
+			 unsigned int regset)
+{
+	const struct last_regset *last = thread->last_regset;
+
+	if (!last || regset != pc_regset(regs->arch) || last->size == 0)
+		return -ESRCH;
+	memcpy(regs->data[regset], last->data, last->size);
+	regs->size[regset] = last->size;
+	return 0;
+}
+
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset)
 {
 	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
@@ -29,9 +59,12 @@ int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regs
 	regs->size[regset] = 0;
 	ret = regset_call(PTRACE_GETREGSET, thread, regs->arch->regsets[regset].nt_type,
 			  &iov);
+	if (ret == -ESRCH && !thread->running)
+		return recall_regset(thread, regs, regset);
 	if (ret < 0)
 		return ret;
 	regs->size[regset] = iov.iov_len;
+	keep_regset(thread, regs, regset);
 	return 0;
 }
 
@@ -48,16 +81,15 @@ int regs_store(const struct thread *thread, const struct regs *regs,
 {
 	struct iovec iov = {.iov_base = (void *)regs->data[regset],
 			    .iov_len = regs->size[regset]};
+	int ret;
 
 	if (iov.iov_len == 0)
 		return -ENODATA;
-	return regset_call(PTRACE_SETREGSET, thread,
-			   regs->arch->regsets[regset].nt_type, &iov);
-}
-
-static unsigned int pc_regset(const struct arch_ops *arch)
-{
-	return reg_by_number(arch, arch->pc_reg)->regset;
+	ret = regset_call(PTRACE_SETREGSET, thread, regs->arch->regsets[regset].nt_type,
+			  &iov);
+	if (ret == 0)
+		keep_regset(thread, regs, regset);
+	return ret;
 }
 
 int thread_get_pc(const struct thread *thread, uint64_t *pc)

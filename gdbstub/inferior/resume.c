@@ -36,6 +36,8 @@ static int resume(struct thread *thread, int request, int signal)
 	log_debug(LOG_INFERIOR, "%d: %s, signal %d", thread->tid,
 		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
 	thread->running = true;
+	if (thread->last_regset)
+		thread->last_regset->size = 0;
 	thread->listening = false;
 	thread->request = request;
 	thread->at_signal = false;

@@ -14,8 +14,8 @@ static struct error *lost(const struct thread *thread, int err)
 }
 
 /*
- * A thread that has ended, of which the client will hear when it resumes, shows no
- * register: an error would keep the client from resuming.
+ * A thread that has ended, of which the client will hear when it resumes, shows the
+ * registers that are known: an error would keep the client from resuming.
  */
 static bool has_ended(const struct thread *thread, int err)
 {

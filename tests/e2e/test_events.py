@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the client can ask to be told of: system calls, threads that come and go."""
+import os
 import platform
 import re
+import signal
 
+import harness
 import rsp
 import test_protocol
 
@@ -161,3 +164,18 @@ def test_leader_that_ends_first(t):
     t.equal(stops[1], f"w00;{leader}", "end of the leader")
     t.match("^w03;", stops[2], "end of the thread")
     t.match("^W03", stops[-1], "last stop")
+
+
+def test_killed_while_stopped(t):
+    """What the client has seen of a thread is there until it hears of the end."""
+    server = events(t, "calls", 1)
+    client = rsp.Client(server)
+    client.ask("?")
+    before = client.ask("g")
+    os.kill(server.inferior(), signal.SIGKILL)
+    harness.wait_for(lambda: harness.process_state(server.inferior()) in ("Z", None),
+                     "the end")
+    after = client.ask("g")
+    t.equal(len(after), len(before), "length")
+    t.equal(after[16 * 16:17 * 16], before[16 * 16:17 * 16], "the PC")
+    t.match("^X09", client.ask("vCont;c"))
