@@ -326,6 +326,9 @@ def test_end(t):
     n.expect("OK", f"M{n.symbol('leave'):x},4:01000000")
     t.equal(n.client.notification(), f"Stop:W07;process:{pid:x}", "the end")
     n.expect("OK", "vStopped")
+    # A client that has not heard of it yet may still want to stop threads.
+    n.expect("OK", f"vCont;t:p{pid:x}.-1")
+    n.expect("OK", "vCont;t")
     n.client.close()
     t.equal(n.server.wait(), 0, "exit status")
 
