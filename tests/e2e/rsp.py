@@ -21,6 +21,8 @@ class Client:
             self.socket.connect(server.address)
         else:
             self.socket = socket.create_connection(("127.0.0.1", server.port))
+            # An acknowledgement must not wait for the packet that follows it.
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(LIMIT)
 
     @staticmethod

@@ -205,7 +205,7 @@ def test_steps_and_hits_of_many_threads(t):
     where = n.symbol("tick")
     n.expect("OK", f"Z0,{where:x},1")
     seen, state = {}, {}
-    while sum(len(s) for s in seen.values()) < 60:
+    while sum(len(s) for s in seen.values()) < 400:
         for _, thread, text in n.notified():
             index = threads.index(thread) - 1
             if "swbreak" in text:
