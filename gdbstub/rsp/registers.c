@@ -22,10 +22,12 @@ static bool has_ended(const struct thread *thread, int err)
 	return err == -ESRCH && !thread->running;
 }
 
-/* A register that the thread does not have is "xx..". */
+/* A register that the thread does not have is "xx..". Only threads that have ended have
+ * no PC: it is 0 then, as gdb refuses to resume a thread without one. */
 static void append_register(struct buffer *out, const struct regs *regs,
 			    const struct reg_def *reg)
 {
+	bool is_pc = reg == reg_by_number(regs->arch, regs->arch->pc_reg);
 	unsigned char value[REG_MAX_SIZE];
 
 	if (regs->arch->reg_read(regs, reg, value) == 0) {
@@ -33,7 +35,7 @@ static void append_register(struct buffer *out, const struct regs *regs,
 		return;
 	}
 	for (size_t i = 0; i < reg_size(reg); i++)
-		buffer_append_string(out, "xx");
+		buffer_append_string(out, is_pc ? "00" : "xx");
 }
 
 /*

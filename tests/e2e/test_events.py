@@ -166,6 +166,17 @@ def test_leader_that_ends_first(t):
     t.match("^W03", stops[-1], "last stop")
 
 
+def test_killed_before_its_registers_were_read(t):
+    """gdb resumes no thread without a PC, and would never hear of the end."""
+    server = events(t, "calls", 1)
+    client = rsp.Client(server)
+    os.kill(server.inferior(), signal.SIGKILL)
+    harness.wait_for(lambda: harness.process_state(server.inferior()) in ("Z", None),
+                     "the end")
+    t.equal(client.ask("g")[16 * 16:17 * 16], "0" * 16, "the PC")
+    t.match("^X09", client.ask("vCont;c"))
+
+
 def test_killed_while_stopped(t):
     """What the client has seen of a thread is there until it hears of the end."""
     server = events(t, "calls", 1)
