@@ -199,19 +199,21 @@ def test_breakpoint_while_threads_run(t):
 
 
 def test_steps_and_hits_of_many_threads(t):
-    """Every thread stops at each of its hits: its counter moves by one each time."""
+    """A thread is stepped over the trap while others hit it, step, and run on."""
     n = NonStop(t, 4)
     threads = n.run_threads(4)
     where = n.symbol("tick")
     n.expect("OK", f"Z0,{where:x},1")
-    seen, state = {}, {}
+    seen, state = {index: [] for index in range(4)}, {}
     while sum(len(s) for s in seen.values()) < 400:
         for _, thread, text in n.notified():
             index = threads.index(thread) - 1
             if "swbreak" in text:
-                t.check(state.get(thread) in (None, "run"), f"{thread} hit twice")
-                seen.setdefault(index, []).append(n.long("counters", index))
-                # Over the trap as a client does it: without, step, with.
+                count = n.long("counters", index)
+                # The trap may be back before the thread has made its step.
+                again = state.get(thread) == "step"
+                t.equal(count in seen[index], again, f"{thread} hit at {count} before")
+                seen[index].append(count)
                 n.expect("OK", f"z0,{where:x},1")
                 n.expect("OK", f"vCont;s:{thread}")
                 state[thread] = "step"
@@ -220,7 +222,7 @@ def test_steps_and_hits_of_many_threads(t):
                 n.expect("OK", f"Z0,{where:x},1")
                 n.expect("OK", f"vCont;c:{thread}")
                 state[thread] = "run"
-    t.equal(sorted(seen), [0, 1, 2, 3], "threads that hit")
+    t.check(all(seen.values()), "every thread has hit")
 
 
 def every_hundredth(n, index):
