@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/wait.h"
 
@@ -57,6 +58,18 @@ static bool has_ended(pid_t tid)
 	       *state == 'Z' || *state == 'X';
 }
 
+static bool all_have_ended(pid_t pid)
+{
+	_cleanup_closedir_ DIR *tasks = open_tasks(pid);
+	pid_t tid;
+
+	while (tasks && (tid = next_task(tasks))) {
+		if (!has_ended(tid))
+			return false;
+	}
+	return true;
+}
+
 static struct error *not_permitted(pid_t pid)
 {
 	long tracer = proc_status_number(pid, "TracerPid");
@@ -99,10 +112,10 @@ static struct error *check_target(struct inferiors *inferiors, pid_t pid)
 			pid, leader);
 	if (inferior_find(inferiors, pid))
 		return error_create(0, "Process %d is attached to already", pid);
-	if (has_ended(pid))
+	if (all_have_ended(pid))
 		return error_create(0,
-				    "Cannot attach to process %d: it (or its main "
-				    "thread) has ended and is a zombie",
+				    "Cannot attach to process %d: it has ended and is "
+				    "a zombie",
 				    pid);
 	return NULL;
 }
@@ -213,11 +226,17 @@ static bool wait_all_stopped(struct inferior *inferior)
 	return true;
 }
 
+/* The kernel lets nobody attach to a leader that has ended before its threads: the
+ * inferior is without it then. */
 static struct error *seize_leader(struct inferior *inferior)
 {
 	struct thread *leader = TAILQ_FIRST(&inferior->threads);
 	int ret = seize(leader->tid);
 
+	if (ret == -EPERM && has_ended(leader->tid)) {
+		thread_destroy(leader);
+		return NULL;
+	}
 	if (ret == -EPERM)
 		return not_permitted(leader->tid);
 	if (ret < 0)
@@ -243,10 +262,15 @@ static struct error *take_all_threads(struct inferior *inferior)
 			return error_create(0, "Process %d ended while attaching",
 					    inferior->pid);
 	}
-	if (fresh >= 0)
-		return NULL;
-	return error_create(-fresh, "Cannot attach to all threads of process %d",
-			    inferior->pid);
+	if (fresh < 0)
+		return error_create(-fresh,
+				    "Cannot attach to all threads of process %d",
+				    inferior->pid);
+	if (TAILQ_EMPTY(&inferior->threads))
+		return error_create(0, "Process %d ended while attaching",
+				    inferior->pid);
+	memory_open(inferior);
+	return NULL;
 }
 
 struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,

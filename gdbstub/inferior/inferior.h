@@ -193,8 +193,9 @@ struct error *inferior_launch(struct inferiors *inferiors,
 
 /**
  * Attaches to all threads of a process, including those that appear while
- * attaching, and stops them. The error says why not and what to do (no such
- * process, not permitted: ptrace_scope or another tracer, a zombie, ourselves).
+ * attaching, and stops them; all but a leader that has ended before the others, which
+ * is not in the list then. The error says why not and what to do (no such process, not
+ * permitted: ptrace_scope or another tracer, a zombie, ourselves).
  */
 struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 			      struct inferior **ret);
@@ -292,7 +293,8 @@ int thread_core(const struct thread *thread);
 /** The absolute path of the program (readlink /proc/PID/exe); the caller frees
  * it; NULL if it is gone. */
 char *inferior_exe(const struct inferior *inferior);
-/** A whole file of /proc/PID (auxv, maps, ...): 0 or a negative errno. */
+/** A whole file of /proc/PID (auxv, maps: the same for all threads): 0 or a negative
+ * errno. */
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);
 

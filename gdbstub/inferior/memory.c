@@ -9,10 +9,13 @@
 
 void memory_open(struct inferior *inferior)
 {
-	char path[32];
+	const struct thread *thread = TAILQ_FIRST(&inferior->threads);
+	char path[64];
 
 	memory_close(inferior);
-	snprintf(path, sizeof(path), "/proc/%d/mem", inferior->pid);
+	/* A leader that has ended before its threads has no memory. */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", inferior->pid,
+		 thread->tid);
 	inferior->mem_fd = open(path, O_RDWR | O_CLOEXEC);
 }
 

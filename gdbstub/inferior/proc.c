@@ -121,8 +121,18 @@ char *inferior_exe(const struct inferior *inferior)
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out)
 {
+	const struct thread *thread;
+	size_t before = out->len;
 	char path[64];
+	int err = -ESRCH;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", inferior->pid, name);
-	return proc_read(path, out);
+	/* Those of a leader that has ended before its threads are empty. */
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", inferior->pid,
+			 thread->tid, name);
+		err = proc_read(path, out);
+		if (err < 0 || out->len > before)
+			break;
+	}
+	return err;
 }

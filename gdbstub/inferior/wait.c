@@ -354,7 +354,12 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 
 static bool decode_end(struct thread *thread, int status, struct event *event)
 {
-	if (thread->tid != thread->inferior->pid) {
+	const struct thread_list *threads = &thread->inferior->threads;
+	bool last = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
+
+	/* The last one may be no leader: one that had ended when we attached tells us
+	 * nothing. */
+	if (thread->tid != thread->inferior->pid && !last) {
 		event->kind = EVENT_THREAD_EXIT;
 		event->thread = NULL;
 		event->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -370,10 +375,22 @@ static bool decode_end(struct thread *thread, int status, struct event *event)
 	return true;
 }
 
+/* Exec's stop is told under the leader's number, even if we did not know a leader. */
+static struct thread *find_thread(struct inferiors *inferiors, pid_t tid, int status)
+{
+	struct thread *thread = thread_find(inferiors, tid);
+	unsigned long former = 0;
+
+	if (!thread && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC &&
+	    ptrace(PTRACE_GETEVENTMSG, tid, NULL, &former) == 0)
+		thread = thread_find(inferiors, (pid_t)former);
+	return thread;
+}
+
 bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 		 struct event *event)
 {
-	struct thread *thread = thread_find(inferiors, tid);
+	struct thread *thread = find_thread(inferiors, tid, status);
 
 	log_debug(LOG_INFERIOR, "%d: status 0x%x%s", tid, (unsigned int)status,
 		  thread ? "" : ", not known yet");

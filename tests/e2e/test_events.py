@@ -156,7 +156,7 @@ def test_no_resumed(t):
 
 
 def test_leader_that_ends_first(t):
-    client = start(t, "leader")
+    client = start(t, "leader", 3)
     leader = client.ask("qC")[2:]
     client.ask("QThreadEvents:1")
     stops = until_end(client)
@@ -190,3 +190,19 @@ def test_killed_while_stopped(t):
     t.equal(len(after), len(before), "length")
     t.equal(after[16 * 16:17 * 16], before[16 * 16:17 * 16], "the PC")
     t.match("^X09", client.ask("vCont;c"))
+
+
+def test_attach_without_leader(t):
+    """To the threads that live; the end of the last one is the end of the process."""
+    program = harness.Process(t, [t.prog("events"), "leader", "50"])
+    harness.wait_for(lambda: harness.process_state(program.pid) == "Z", "the leader's end")
+    server = t.server("--attach", "COMM", program.pid)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+")
+    thread = t.match(r"^T00.*thread:(p[0-9a-f]+\.[0-9a-f]+);", client.ask("?")).group(1)
+    t.equal(client.ask("qfThreadInfo"), "m" + thread, "threads")
+    t.check(thread != f"p{program.pid:x}.{program.pid:x}", "the leader is shown")
+    t.check(len(client.ask("qXfer:auxv:read::0,1000")) > 32, "auxv")
+    pc = test_protocol.registers_pc(client)
+    t.match("^[0-9a-f]{4}$", client.ask(f"m{pc:x},2"))
+    t.match("^W03", client.ask("vCont;c"))

@@ -4,7 +4,7 @@
  *   events calls N      system calls of main's own
  *   events blocked N    a thread blocked in read() while main calls tick() N times
  *   events threads N    threads, one after another
- *   events leader       main ends by pthread_exit, a thread lives on
+ *   events leader N     main ends by pthread_exit, a thread lives on for N / 10 s
  */
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static volatile int ticks, reads;
+static volatile int ticks, reads, tenths;
 static int ends[2];
 
 static void tick(void)
@@ -85,17 +85,18 @@ static int make_threads(int count)
 
 static void *outlive(void *arg)
 {
-	usleep(300000);
+	usleep(100000 * tenths);
 	for (int i = 0; i < 3; i++)
 		tick();
 	exit(arg ? 3 : 4);
 }
 
-static int end_leader(void)
+static int end_leader(int count)
 {
 	pthread_t thread;
 
 	begin();
+	tenths = count;
 	if (pthread_create(&thread, NULL, outlive, ends) != 0)
 		return 1;
 	pthread_exit(NULL);
@@ -113,6 +114,6 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "threads") == 0)
 		return make_threads(count);
 	if (argc > 1 && strcmp(argv[1], "leader") == 0)
-		return end_leader();
+		return end_leader(count);
 	return 2;
 }
