@@ -38,9 +38,12 @@ bool words_append(char ***words, char *const *more)
 
 char **words_copy(char *const *words)
 {
-	char **copy _cleanup_words_ = calloc(1, sizeof(*copy));
+	char **copy = calloc(1, sizeof(*copy));
 
-	return copy && words_append(&copy, words) ? take_ptr(copy) : NULL;
+	if (copy && words_append(&copy, words))
+		return copy;
+	words_free(copy);
+	return NULL;
 }
 
 void words_free(char **words)
