@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import termios
 
 import harness
@@ -256,6 +257,26 @@ def test_run_with_one_string(t):
                                    hexed("$((1+2)) 'a  b'")))
         t.match("^W2a", client.ask("vCont;c"))
         t.match(re.escape(f"argument 1: {expected}\nargument 2: a  b\n"), server.output())
+
+
+def need_gdb(t, version):
+    text = subprocess.run([t.config.gdb, "--version"], capture_output=True, text=True,
+                          check=True, env=dict(os.environ, LC_ALL="C")).stdout
+    have = int(re.search(r"(\d+)\.\d+", text.splitlines()[0]).group(1))
+    if have < version:
+        t.skip(f"gdb {have} is older than {version}")
+
+
+def test_arguments_and_a_newer_gdb(t):
+    """gdb learns of the arguments here, and hands over its own unexpanded."""
+    t.truehit_only("single-inf-arg")
+    need_gdb(t, 18)
+    server = t.server("COMM", t.prog("calls"), "a b", "*")
+    gdb = t.gdb(server, "show args", "kill", prog=t.prog("calls"))
+    t.check("is \"'a b' '*'\"." in gdb.output(), "args told")
+    server = extended(t)
+    run(t, server, args="$((1 + 2)) 'x  y'")
+    t.match(r"argument 1: 3\nargument 2: x  y\n", server.output())
 
 
 def test_terminal_belongs_to_the_program(t):
