@@ -12,6 +12,14 @@ import rsp
 FEATURES = "qSupported:multiprocess+;swbreak+;hwbreak+;fork-events+;vfork-events+;no-resumed+"
 
 
+def in_order(ids):
+    """Thread ids, "pPID.TID", in the order in which the threads were made."""
+    def key(text):
+        pid, tid = (int(number, 16) for number in text[1:].split("."))
+        return pid, tid != pid, tid
+    return sorted(ids, key=key)
+
+
 class NonStop:
     """A client in non-stop mode with a program of its own."""
 
@@ -78,7 +86,7 @@ class NonStop:
 
     def threads(self):
         ids = re.findall(r'id="([^"]*)"', self.ask("qXfer:threads:read::0,10000"))
-        return sorted(ids)
+        return in_order(ids)
 
     def run_threads(self, count):
         """Lets the program run until all its threads count."""
@@ -98,7 +106,7 @@ class NonStop:
         stops = []
         while len(stops) < len(threads):
             stops += self.notified()
-        self.t.equal(sorted(s[1] for s in stops), threads, "threads that have stopped")
+        self.t.equal(in_order(s[1] for s in stops), threads, "threads that have stopped")
         return stops
 
 
@@ -150,7 +158,7 @@ def test_stops_are_fetched_one_by_one(t):
     # `?` tells every stopped thread again, and no running one.
     n.expect("OK", f"vCont;c:{threads[2]}")
     again = n.listed(len(threads) - 1)
-    t.equal(sorted(s[1] for s in again), [x for x in threads if x != threads[2]], "?")
+    t.equal(in_order(s[1] for s in again), [x for x in threads if x != threads[2]], "?")
     t.equal({s[0] for s in again}, {"T00"}, "signals")
     for _, _, text in again:
         t.match(r"(^|;)10:[0-9a-f]{16};", text[3:], "registers in a stop")
@@ -181,7 +189,7 @@ def test_breakpoint_while_threads_run(t):
         stops = []
         while len(stops) < 3:
             stops += n.notified()
-        t.equal(sorted(s[1] for s in stops), threads[1:], "one hit per thread")
+        t.equal(in_order(s[1] for s in stops), threads[1:], "one hit per thread")
         for _, _, text in stops:
             t.match("^T05.*swbreak:;", text)
             pc = int.from_bytes(bytes.fromhex(re.search("10:([0-9a-f]{16});", text)[1]),
@@ -295,7 +303,7 @@ def test_two_programs(t):
     stops = n.fetch(n.ask("vStopped"))
     t.equal([s for s in stops if s[1].startswith(f"p{pids[0]}.")], [],
             "stops of what was killed")
-    left = sorted(s[1] for s in stops)
+    left = in_order(s[1] for s in stops)
     while len(left) < 5:
         left = sorted(left + [s[1] for s in n.notified()])
     n.expect("OK", f"vCont;c:p{pids[1]}.-1")
@@ -355,7 +363,7 @@ def test_mode_changes_while_threads_run(t):
     # And back.
     n.expect("OK", "QNonStop:1")
     stops = n.listed(len(threads))
-    t.equal(sorted(s[1] for s in stops), threads, "stops of all threads")
+    t.equal(in_order(s[1] for s in stops), threads, "stops of all threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
         n.moves(index, 3)
@@ -374,7 +382,7 @@ def test_client_vanishes(t):
     n.server.wait_output("reopen")
     n.connect()
     stops = n.listed(len(threads))
-    t.equal(sorted(s[1] for s in stops), threads, "stopped threads")
+    t.equal(in_order(s[1] for s in stops), threads, "stopped threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
         n.moves(index, 3)
