@@ -81,6 +81,7 @@ struct thread {
 	bool fresh;		     /* action given, run_resume not yet called */
 	bool stop_requested;	     /* vCont;t, not yet answered */
 	bool untold;		     /* non-stop: its stop is to be told again */
+	bool passed_over;	     /* non-stop: ... when the client asks for it */
 	bool hidden; /* made by a thread whose STOP_CLONE is not reported yet */
 	unsigned int options; /* enum thread_option */
 	bool end_told;	      /* a leader that has ended, and the client knows */
@@ -106,6 +107,7 @@ struct inferior {
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported */
 	struct syscalls syscalls;	   /* to tell of */
+	bool seen;	 /* a client has been told of a stop of it */
 	bool hidden;	 /* forked: the client has not been told of it yet; or: */
 	bool unattended; /* the client has left it, it runs on for its commands */
 	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with

@@ -26,24 +26,13 @@ static void notify_next(struct server *server, struct buffer *reply)
 		buffer_append_string(reply, "OK");
 }
 
-void notify_first(struct server *server, struct buffer *reply)
+struct error *notify_first(struct server *server, struct buffer *reply)
 {
-	run_tell_all(&server->run);
-	notify_next(server, reply);
-	server->session.asked = true;
-}
+	struct error *error = run_tell_first(&server->run);
 
-/*
- * After `?`, gdb 13 fails an assertion of its own if it fetches more than one stop by
- * vStopped: it is not ready yet for two events (remote.c, process_initial_stop_replies
- * and queued_stop_reply). So the list that it asked for ends after the first one.
- */
-static bool ends_list(struct session *session)
-{
-	bool asked = session->asked;
-
-	session->asked = false;
-	return asked;
+	if (!error)
+		notify_next(server, reply);
+	return error;
 }
 
 /* The client has the stop that it was told last, and asks for the next one. */
@@ -52,9 +41,9 @@ struct error *packet_vStopped(struct server *server, struct cursor *args,
 {
 	(void)args;
 	run_acknowledge(&server->run);
-	if (!server->run.non_stop || ends_list(&server->session))
-		buffer_append_string(reply, "OK");
-	else
+	if (server->run.non_stop)
 		notify_next(server, reply);
+	else
+		buffer_append_string(reply, "OK");
 	return NULL;
 }

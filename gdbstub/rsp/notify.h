@@ -16,8 +16,8 @@ struct server;
 
 /** Sends "%Stop:...". */
 void notify_stop(struct server *server, const struct stop *stop);
-/** The reply to `?`: the stop of one thread, or OK if all run. Those of the other
- * stopped threads follow as notifications. */
-void notify_first(struct server *server, struct buffer *reply);
+/** The reply to `?`: the stop of one thread, or OK if all run. Other stopped threads
+ * tell when they are asked to stop. */
+struct error *notify_first(struct server *server, struct buffer *reply);
 
 #endif

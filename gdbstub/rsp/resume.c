@@ -245,9 +245,8 @@ struct error *packet_stop_reason(struct server *server, struct cursor *args,
 {
 	(void)args;
 	if (server->run.non_stop)
-		notify_first(server, reply);
-	else
-		report_last_stop(server, reply);
+		return notify_first(server, reply);
+	report_last_stop(server, reply);
 	return NULL;
 }
 

@@ -15,7 +15,6 @@ struct session {
 	bool no_ack;	  /* QStartNoAckMode */
 	bool extended;	  /* `!` or target extended-remote */
 	bool resumed;	  /* threads run; a stop reply is owed */
-	bool asked;	  /* the stop that was told last is the reply to `?` */
 	bool silent;	  /* the packet at hand has no reply */
 	bool ending;	  /* close the connection after this reply */
 	bool exit_server; /* `monitor exit`: and end the server */

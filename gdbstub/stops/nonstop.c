@@ -16,6 +16,7 @@ static void forget_request(struct thread *thread)
 	const struct pending_stop *pending = thread->pending_stop;
 
 	thread->untold = false;
+	thread->passed_over = false;
 	if (pending && pending->stop.kind == STOP_SIGNAL && pending->stop.signal == 0)
 		pending_clear(thread);
 }
@@ -46,18 +47,69 @@ void run_set_non_stop(struct run *run, bool on)
 	run->non_stop = on;
 }
 
-void run_tell_all(struct run *run)
+static void pass_over(struct inferior *inferior)
 {
-	struct inferior *inferior;
 	struct thread *thread;
 
-	run_acknowledge(run);
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
-			thread->untold = !inferior->hidden && !thread->hidden &&
-					 !thread->running &&
-					 thread->action.kind == RESUME_NONE;
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		thread->untold = false;
+		thread->passed_over = !inferior->hidden && !thread->hidden &&
+				      !thread->running &&
+				      thread->action.kind == RESUME_NONE;
 	}
+}
+
+/* The thread that stopped last, or any; NULL: none has stopped. */
+static struct thread *first_passed_over(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread, *first = NULL;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread->passed_over &&
+			    (!first || thread->tid == run->last.tid))
+				first = thread;
+		}
+	}
+	return first;
+}
+
+/* Of a process that no client has seen stopped yet, only the first thread is. */
+static void let_others_run(struct run *run, struct inferior *inferior)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (!inferior->seen && thread->passed_over)
+			run_set_action(run, thread,
+				       (struct resume_action){.kind = RESUME_CONTINUE});
+	}
+	inferior->seen = true;
+}
+
+/*
+ * No gdb (13, 16, 18) survives to be told of a second stop before it has connected,
+ * be it by vStopped or by a notification: it fails an assertion of its own. It takes
+ * the threads that it is not told of for running. As with gdbserver, those of a
+ * process just attached to do run; what a former client has left stopped stays so.
+ */
+struct error *run_tell_first(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *first;
+
+	run_acknowledge(run);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
+		pass_over(inferior);
+	first = first_passed_over(run);
+	if (first) {
+		first->passed_over = false;
+		first->untold = true;
+	}
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
+		let_others_run(run, inferior);
+	return first ? run_resume(run) : NULL;
 }
 
 void run_acknowledge(struct run *run)

@@ -53,6 +53,12 @@ static bool is_resumed(const struct thread *thread)
 
 static void request_stop(struct run *run, struct thread *thread)
 {
+	if (thread->passed_over) {
+		thread->passed_over = false;
+		thread->untold = true;
+		thread->last_signal = 0;
+		return;
+	}
 	if (!is_resumed(thread) || thread->pending_stop || thread->stop_requested)
 		return;
 	thread->stop_requested = true;
@@ -73,6 +79,7 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	if (run->non_stop && (action.kind == RESUME_NONE || is_resumed(thread)))
 		return;
 	thread->action = action;
+	thread->passed_over = false;
 	thread->fresh = is_resumed(thread);
 }
 
@@ -220,8 +227,10 @@ static void report(struct run *run, const struct stop *stop)
 	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list))
 		run->interrupt_requested = false;
 	run->last = *stop;
-	if (thread)
+	if (thread) {
 		thread->last_signal = stop->signal;
+		thread->inferior->seen = true;
+	}
 	if (run->non_stop)
 		run->unacknowledged = *stop;
 	if (!run->non_stop)

@@ -135,8 +135,9 @@ void run_interrupt(struct run *run);
 bool run_poll(struct run *run, struct stop *stop);
 /** Changes the mode. All threads stop at the end of non-stop mode. */
 void run_set_non_stop(struct run *run, bool on);
-/** Non-stop mode: each stopped thread is reported again by run_poll. */
-void run_tell_all(struct run *run);
+/** Non-stop mode, a client asks what is stopped: run_poll reports one thread, each
+ * other one when it is asked to stop. */
+struct error *run_tell_first(struct run *run);
 /** The client knows of the stop that run_poll has reported last. Until then, what it
  * wants of that thread is ignored. */
 void run_acknowledge(struct run *run);

@@ -60,10 +60,13 @@ class NonStop:
         """The stops that the next notification begins with."""
         return self.fetch(self.client.notification())
 
-    def listed(self, count):
-        """What `?` tells: one stop at once, the others in notifications."""
+    def listed(self, threads):
+        """What `?` tells: one stop at once; the others when they are asked to stop."""
         stops = self.fetch(self.ask("?"))
-        while len(stops) < count:
+        self.t.equal(len(stops), 1, "stops that ? tells")
+        others = [x for x in threads if x != stops[0][1]]
+        self.expect("OK", "vCont;" + ";".join(f"t:{x}" for x in others))
+        while len(stops) < len(threads):
             stops += self.notified()
         self.expect("OK", "vStopped")
         return stops
@@ -157,8 +160,9 @@ def test_stops_are_fetched_one_by_one(t):
     n.expect("OK", "vStopped")
     # `?` tells every stopped thread again, and no running one.
     n.expect("OK", f"vCont;c:{threads[2]}")
-    again = n.listed(len(threads) - 1)
-    t.equal(in_order(s[1] for s in again), [x for x in threads if x != threads[2]], "?")
+    stopped = [x for x in threads if x != threads[2]]
+    again = n.listed(stopped)
+    t.equal(in_order(s[1] for s in again), stopped, "?")
     t.equal({s[0] for s in again}, {"T00"}, "signals")
     for _, _, text in again:
         t.match(r"(^|;)10:[0-9a-f]{16};", text[3:], "registers in a stop")
@@ -362,7 +366,7 @@ def test_mode_changes_while_threads_run(t):
     t.match("^T02", n.client.receive().decode())
     # And back.
     n.expect("OK", "QNonStop:1")
-    stops = n.listed(len(threads))
+    stops = n.listed(threads)
     t.equal(in_order(s[1] for s in stops), threads, "stops of all threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
@@ -381,7 +385,7 @@ def test_client_vanishes(t):
     n.client.close()
     n.server.wait_output("reopen")
     n.connect()
-    stops = n.listed(len(threads))
+    stops = n.listed(threads)
     t.equal(in_order(s[1] for s in stops), threads, "stopped threads")
     n.expect("OK", "vCont;c")
     for index in range(3):
