@@ -88,12 +88,22 @@ static struct error *parse_assignment(struct cursor *args,
 	return NULL;
 }
 
+/* Of a process that has ended only the leader is left, which stands for all. */
+static bool is_for(const struct assignment *assignment, const struct thread *thread)
+{
+	struct thread_id id = assignment->threads;
+
+	if (thread->inferior->pending_stop)
+		id.tid = 0;
+	return thread_id_matches(&id, thread);
+}
+
 /* The leftmost assignment that is for the thread wins. */
 static bool assign(struct run *run, struct thread *thread,
 		   const struct assignment *assignments, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (thread_id_matches(&assignments[i].threads, thread)) {
+		if (is_for(&assignments[i], thread)) {
 			run_set_action(run, thread, assignments[i].action);
 			return true;
 		}

@@ -59,6 +59,9 @@ bool interrupt_is_for(const struct run *run, const struct thread *thread);
 /** Does the client know of this thread's last stop, or that it runs? What it asks of
  * one that it knows wrongly is ignored. */
 bool nonstop_is_known(const struct run *run, const struct thread *thread);
+/** A stop of one of its threads was reported: does the client still wait for others?
+ * If not, it does not expect to hear of the process's end. */
+void nonstop_reported(struct inferior *inferior);
 /** Is any thread resumed that has not ended? */
 bool nonstop_any_resumed(const struct run *run);
 

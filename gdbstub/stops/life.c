@@ -81,6 +81,7 @@ static void run_on(struct run *run, struct inferior *inferior)
 
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		thread->action.kind = RESUME_CONTINUE;
+	inferior->awaited = true;
 	run->running = true;
 	proceed_all(run);
 }

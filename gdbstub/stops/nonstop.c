@@ -130,18 +130,30 @@ bool nonstop_is_known(const struct run *run, const struct thread *thread)
 }
 
 /* A leader that has ended before its threads will never stop. */
+static bool is_resumed(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->action.kind != RESUME_NONE && !inferior->unattended &&
+		    !(thread->running && thread_is_zombie(thread)))
+			return true;
+	}
+	return false;
+}
+
+void nonstop_reported(struct inferior *inferior)
+{
+	inferior->awaited = is_resumed(inferior);
+}
+
 bool nonstop_any_resumed(const struct run *run)
 {
-	struct inferior *inferior;
-	struct thread *thread;
+	const struct inferior *inferior;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->action.kind != RESUME_NONE &&
-			    !inferior->unattended &&
-			    !(thread->running && thread_is_zombie(thread)))
-				return true;
-		}
+		if (is_resumed(inferior))
+			return true;
 	}
 	return false;
 }

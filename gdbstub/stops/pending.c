@@ -211,12 +211,20 @@ static struct thread *first_thread(const struct run *run)
 	return first;
 }
 
+/* As with gdbserver, gdb hears of the end of a process that it has stopped when it
+ * resumes it: before, it does not expect any event. */
+static bool is_end_reportable(const struct run *run, const struct inferior *inferior)
+{
+	return inferior->pending_stop && !inferior->unattended &&
+	       (!run->non_stop || inferior->awaited);
+}
+
 static struct inferior *first_ended(const struct run *run)
 {
 	struct inferior *inferior, *first = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (inferior->pending_stop && !inferior->unattended &&
+		if (is_end_reportable(run, inferior) &&
 		    (!first ||
 		     inferior->pending_stop->order < first->pending_stop->order))
 			first = inferior;

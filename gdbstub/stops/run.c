@@ -81,6 +81,8 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	thread->action = action;
 	thread->passed_over = false;
 	thread->fresh = is_resumed(thread);
+	if (thread->fresh)
+		thread->inferior->awaited = true;
 }
 
 /* ---- resuming ---- */
@@ -233,10 +235,12 @@ static void report(struct run *run, const struct stop *stop)
 	}
 	if (run->non_stop)
 		run->unacknowledged = *stop;
-	if (!run->non_stop)
+	if (!run->non_stop) {
 		clear_actions(run);
-	else if (thread)
+	} else if (thread) {
 		clear_action(thread);
+		nonstop_reported(thread->inferior);
+	}
 	run->running = run->non_stop && nonstop_any_resumed(run);
 }
 

@@ -3,6 +3,7 @@
 notifications, fetched one by one, each told exactly once."""
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -345,6 +346,21 @@ def test_end(t):
     n.expect("OK", "vCont;t")
     n.client.close()
     t.equal(n.server.wait(), 0, "exit status")
+
+
+def test_end_of_a_stopped_process(t):
+    """It is told when the process is resumed, which its client believes to live."""
+    n = NonStop(t, 2)
+    pid = n.server.inferior()
+    threads = n.run_threads(2)
+    n.stop_all(threads)
+    os.kill(pid, signal.SIGKILL)
+    harness.wait_for(lambda: harness.process_state(pid) is None, "the end")
+    n.expect("OK", "vStopped")
+    t.equal(n.client.notifications, [], "notifications of a stopped process")
+    n.expect("OK", f"vCont;c:{threads[1]}")
+    t.equal(n.client.notification(), f"Stop:X09;process:{pid:x}", "the end")
+    n.expect("OK", "vStopped")
 
 
 def test_mode_changes_while_threads_run(t):
