@@ -126,6 +126,20 @@ struct error *packet_Z(struct server *server, struct cursor *args, struct buffer
 	return error;
 }
 
+/* The place of a software breakpoint that is no longer wanted may have been unmapped:
+ * the client's user hears of that. */
+static struct error *check_place(const struct breakpoints *breakpoints,
+				 const struct zpacket *packet)
+{
+	uint8_t byte;
+
+	if (packet->type != BREAKPOINT_SOFTWARE ||
+	    inferior_read(breakpoints->inferior, packet->addr, &byte, 1) != -EFAULT)
+		return NULL;
+	return error_create(EFAULT, "the breakpoint at 0x%jx is gone with its memory",
+			    (uintmax_t)packet->addr);
+}
+
 struct error *packet_z(struct server *server, struct cursor *args, struct buffer *reply)
 {
 	struct breakpoints *breakpoints;
@@ -137,7 +151,7 @@ struct error *packet_z(struct server *server, struct cursor *args, struct buffer
 	run_pause(&server->run);
 	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
 			   packet.kind);
-	error = finish(server, NULL);
+	error = finish(server, check_place(breakpoints, &packet));
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;

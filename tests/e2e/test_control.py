@@ -253,6 +253,18 @@ emit(name=gdb.selected_frame().name())
     t.equal(gdb.results[1]["name"], "triple", "next stop")
 
 
+def test_breakpoint_in_memory_that_is_unmapped(t):
+    """gdb's user hears that a breakpoint could not be removed; the session goes on."""
+    server = t.server("COMM", t.prog("calls"))
+    gdb = t.gdb(server, "break main", "continue", "set breakpoint always-inserted on",
+                "break triple", "p $page = (long)&triple / 4096 * 4096",
+                "p ((int (*)(void *, unsigned long))munmap)((void *)$page, 4096)", "delete 2",
+                "p $sp != 0", "kill", prog=t.prog("calls"))
+    t.match(r"\$2 = 0", gdb.output())
+    t.match(r"warning: Error removing breakpoint 2", gdb.output())
+    t.match(r"\$3 = 1", gdb.output())
+
+
 def test_read_unmapped_memory(t):
     server = t.server("COMM", t.prog("calls"))
     gdb = t.gdb(server, "x/4x 0", "x/4x 0x7ffffffff000", "p global", prog=t.prog("calls"))
