@@ -205,7 +205,11 @@ static bool wait_stopped(struct inferior *inferior, pid_t tid)
 			continue;
 		if (event.kind == EVENT_EXITED || event.kind == EVENT_KILLED)
 			return false;
-		note_event(&event);
+		/* A signal that came before us is told before our stop. */
+		if (event.kind == EVENT_INTERRUPTED && wait_signal_comes(event.thread))
+			thread_continue(event.thread, 0);
+		else
+			note_event(&event);
 	}
 }
 

@@ -225,31 +225,50 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 
 /* ---- stops ---- */
 
-/* Does a signal wait that the thread's own last instruction has caused? */
-static bool trap_is_pending(const struct thread *thread)
+/* Does a signal of this set wait in a queue (flags of PTRACE_PEEKSIGINFO) that the
+ * thread does not block? @by_kernel: only one that the kernel has raised. */
+static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set,
+		       bool by_kernel)
 {
-	/* SIGSTOP: the kernel's own (si_code > 0) is a BPF program's. */
-	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL,
-					  SIGFPE,  SIGSYS,  SIGSTOP};
-	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 8};
-	uint64_t causes = 0, blocked;
+	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = flags, .nr = 8};
+	uint64_t blocked;
 	siginfo_t info[8];
 	long n;
 
-	for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
-		causes |= UINT64_C(1) << (synchronous[i] - 1);
 	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) <
 	    0)
 		return false;
 	do {
 		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
 		for (long i = 0; i < n; i++)
-			if (info[i].si_code > 0 &&
-			    (causes & ~blocked) >> (info[i].si_signo - 1) & 1)
+			if ((info[i].si_code > 0 || !by_kernel) &&
+			    (set & ~blocked) >> (info[i].si_signo - 1) & 1)
 				return true;
 		args.off += 8;
 	} while (n == 8);
 	return false;
+}
+
+/* Does a signal wait that the thread's own last instruction has caused? */
+static bool trap_is_pending(const struct thread *thread)
+{
+	/* SIGSTOP: the kernel's own (si_code > 0) is a BPF program's. */
+	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL,
+					  SIGFPE,  SIGSYS,  SIGSTOP};
+	uint64_t causes = 0;
+
+	for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
+		causes |= UINT64_C(1) << (synchronous[i] - 1);
+	return is_pending(thread, 0, causes, true);
+}
+
+bool wait_signal_comes(const struct thread *thread)
+{
+	bool alone = proc_status_number(thread->tid, "Threads") == 1;
+
+	return is_pending(thread, 0, UINT64_MAX, false) ||
+	       (alone &&
+		is_pending(thread, PTRACE_PEEKSIGINFO_SHARED, UINT64_MAX, false));
 }
 
 /*

@@ -32,6 +32,9 @@ void wait_keep(struct inferiors *inferiors, pid_t tid, int status);
  */
 bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 		 struct event *event);
+/** Does a signal wait that this stopped thread, and no other, gets before it executes
+ * another instruction? */
+bool wait_signal_comes(const struct thread *thread);
 /**
  * Lets a thread that is stopped inside a system call run to the end of that call.
  * False: it was killed meanwhile; its end is kept for the next wait.

@@ -2,7 +2,9 @@
 #include "rsp/xfer.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 #include "inferior/osdata.h"
 #include "inferior/solib.h"
@@ -239,9 +241,14 @@ static struct error *siginfo_read(struct server *server, struct cursor annex,
 
 	if (!error)
 		error = siginfo_get(server, &thread, &info);
-	if (!error)
-		buffer_append(out, &info, sizeof(info));
-	return error;
+	if (error)
+		return error;
+	/* A stop that we have asked for is none of a signal (ptrace(2),
+	 * PTRACE_EVENT_STOP). Clients know it as a SIGSTOP of gdbserver's. */
+	if (info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_STOP)
+		info = (siginfo_t){.si_signo = SIGSTOP, .si_code = SI_TKILL};
+	buffer_append(out, &info, sizeof(info));
+	return NULL;
 }
 
 static struct error *siginfo_write(struct server *server, uint64_t offset,

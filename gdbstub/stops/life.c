@@ -86,6 +86,15 @@ static void run_on(struct run *run, struct inferior *inferior)
 	proceed_all(run);
 }
 
+/* A signal that the main thread had not got yet is why it has stopped. */
+static void tell_signal(struct run *run, struct thread *leader)
+{
+	if (!leader->pending_stop)
+		return;
+	pending_take_thread(run, leader, &run->last);
+	leader->last_signal = run->last.signal;
+}
+
 struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 {
 	struct error *error = inferior_attach(&run->inferiors, pid, ret);
@@ -102,6 +111,8 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 	}
 	if (run->non_stop)
 		run_on(run, *ret);
+	else
+		tell_signal(run, TAILQ_FIRST(&(*ret)->threads));
 	return NULL;
 }
 

@@ -288,7 +288,7 @@ static bool is_inside_call(enum stop_kind kind)
 	       kind == STOP_CLONE || kind == STOP_SYSCALL_ENTRY;
 }
 
-static void take_stop(struct run *run, struct thread *thread, struct stop *stop)
+void pending_take_thread(struct run *run, struct thread *thread, struct stop *stop)
 {
 	if (thread->pending_stop->step_ended)
 		hits_stepped_to(thread, run->output);
@@ -324,6 +324,6 @@ bool pending_take(struct run *run, struct stop *stop)
 	else if (ended)
 		take_end(ended, stop);
 	else if (thread)
-		take_stop(run, thread, stop);
+		pending_take_thread(run, thread, stop);
 	return untold || thread_end || ended || thread;
 }

@@ -42,6 +42,8 @@ void pending_pass_signal(const struct run *run, struct thread *thread);
 
 /** Is there a stop of a thread that the client resumed, or of a process? */
 bool pending_any(const struct run *run);
+/** Takes the pending stop of this thread. */
+void pending_take_thread(struct run *run, struct thread *thread, struct stop *stop);
 /** Takes the stop to report next. False: there is none. */
 bool pending_take(struct run *run, struct stop *stop);
 
