@@ -427,7 +427,7 @@ static bool run_stretch(struct builder *builder, size_t from, size_t to,
 static const struct node *stretch(struct builder *builder, size_t from, size_t to,
 				  unsigned int nesting)
 {
-	struct symbols s;
+	struct symbols s = {0};
 
 	if (!run_stretch(builder, from, to, nesting, &s))
 		return NULL;
@@ -593,7 +593,7 @@ static bool print_condition(struct builder *builder, struct printer *p, size_t e
 static bool print_command(struct builder *builder, struct printer *p, size_t end)
 {
 	const struct agent_insn *insn = &builder->insns[end - 1];
-	struct symbols s;
+	struct symbols s = {0};
 
 	if (!run_stretch(builder, 0, end - 1, NESTING_MAX, &s) ||
 	    s.depth != agent_insn_needs(insn))

@@ -106,9 +106,9 @@ struct inferior {
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
 	struct pending_stop *pending_stop; /* its end, not yet reported */
-	bool awaited;	/* non-stop: the client has resumed a thread, and waits */
-	struct syscalls syscalls;	   /* to tell of */
-	bool seen;	 /* a client has been told of a stop of it */
+	bool awaited; /* non-stop: the client has resumed a thread, and waits */
+	struct syscalls syscalls; /* to tell of */
+	bool seen;		  /* a client has been told of a stop of it */
 	bool hidden;	 /* forked: the client has not been told of it yet; or: */
 	bool unattended; /* the client has left it, it runs on for its commands */
 	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
