@@ -496,19 +496,32 @@ static bool must_stay_off(const struct location *location)
 	return location->inferior->vforking != 0 && !uses_hardware(location);
 }
 
+/* Has a wanted location yet to be put in place? */
 static bool needs_commit(const struct location *location)
 {
-	if (!location->wanted)
-		return location->state != LOCATION_SUSPENDED;
-	return location->state != LOCATION_IN && !must_stay_off(location);
+	return location->wanted && location->state != LOCATION_IN &&
+	       !must_stay_off(location);
 }
 
-bool breakpoints_need_commit(const struct breakpoints *breakpoints)
+static bool need_commit(const struct breakpoints *breakpoints, bool only_unwanted)
 {
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (needs_commit(location) || !location->wanted)
+		if (!location->wanted || (!only_unwanted && needs_commit(location)))
+			return true;
+	}
+	return false;
+}
+
+bool breakpoints_need_commit(const struct breakpoints *breakpoints)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
+		    need_commit(other->breakpoints, other != inferior))
 			return true;
 	}
 	return false;
@@ -520,13 +533,11 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	if (!needs_commit(location))
 		return NULL;
 	if (location->state == LOCATION_OUT)
-		return location->wanted ? location_install(breakpoints, location)
-					: NULL;
-	return location_switch(location,
-			       location->wanted ? LOCATION_IN : LOCATION_SUSPENDED);
+		return location_install(breakpoints, location);
+	return location_switch(location, LOCATION_IN);
 }
 
-struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
+static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping)
 {
 	struct location *location;
 	struct error *error = NULL;
@@ -534,9 +545,29 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	if (!stepping)
 		evict_unwanted(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		error = location_commit(breakpoints, location);
-		if (error)
-			break;
+		if (!error && !location->wanted && location->state == LOCATION_IN)
+			error = location_switch(location, LOCATION_SUSPENDED);
+	}
+	return error;
+}
+
+/* A trap goes when nobody wants it who shares the memory: what is unwanted goes
+ * everywhere, before anything comes. */
+struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+	struct location *location;
+	struct error *error = NULL;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && other->breakpoints &&
+		    inferior_shares_memory(other, inferior))
+			error = drop_unwanted(other->breakpoints, stepping);
+	}
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error)
+			error = location_commit(breakpoints, location);
 	}
 	update_shadow(breakpoints);
 	return error;

@@ -138,7 +138,8 @@ void proceed_together(struct run *run, struct inferior *inferior)
 	TAILQ_FOREACH (other, &run->inferiors.list, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (other->breakpoints && inferior_shares_memory(other, inferior))
+		if (other->breakpoints && (other == inferior || !other->hidden) &&
+		    inferior_shares_memory(other, inferior))
 			error = breakpoints_commit(other->breakpoints, true);
 		if (error)
 			log_warning("%s", error_text(error));

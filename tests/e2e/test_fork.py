@@ -120,6 +120,14 @@ def test_threads_beside_a_vfork_child(t):
     for _ in range(20):
         step = client.ask(f"vCont;s:p{parent}.{threads[1]}")
         t.match(rf"^T05.*thread:p{parent}\.{threads[1]};", step, "step")
+    # One trap for both, which goes when it is taken out by the name of either.
+    t.equal(client.ask(f"Hgp{parent}.{threads[1]}"), "OK", "choice of the thread")
+    here = int.from_bytes(bytes.fromhex(client.ask("p10")), "little")
+    t.equal(client.ask(f"Z0,{here:x},1"), "OK", "insertion in the parent")
+    t.equal(client.ask(f"Hgp{child}.{child}"), "OK", "choice of the child")
+    t.equal(client.ask(f"Z0,{here:x},1"), "OK", "insertion in the child")
+    t.equal(client.ask(f"z0,{here:x},1"), "OK", "removal")
+    t.no_match("swbreak", client.ask(f"vCont;s:p{parent}.{threads[1]}"), "step")
     t.equal(client.ask(f"Hgp{child}.{child}"), "OK", "choice of the child")
     t.equal(client.ask(f"m{work:x},4"), text, "text that the child shows")
     t.equal(client.ask(f"D;{child}"), "OK", "detach from the child")
