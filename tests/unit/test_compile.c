@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -320,6 +321,16 @@ static void await_return(void)
 	cr_assert_eq(read(from_child[0], &byte, 1), 1);
 }
 
+/* These programs do not translate thread ids into a PID name space (that is tested
+ * with the whole server): in one of its own, a test cannot know what to expect. */
+static bool numbers_are_the_kernels(void)
+{
+	const ino_t first_name_space = 0xeffffffc; /* include/linux/proc_ns.h */
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == first_name_space;
+}
+
 /* What the counters and the ring tell of the one hit since the last call. */
 static enum bpf_verdict take_verdict(void)
 {
@@ -341,7 +352,8 @@ static enum bpf_verdict take_verdict(void)
 		return verdict;
 	cr_assert_eq(last_record.verdict, verdict);
 	cr_assert_eq(last_record.location, LOCATION);
-	cr_assert_eq(last_record.tid, (uint32_t)child);
+	if (numbers_are_the_kernels())
+		cr_assert_eq(last_record.tid, (uint32_t)child);
 	cr_assert_eq(last_record.pc, (uintptr_t)hit);
 	return verdict;
 }
