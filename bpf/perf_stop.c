@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The hardware engine's stops: the records that programs leave, and the hits that a
+ * stop stands for.
+ */
+#include <errno.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "bpf/hw_event.h"
+#include "bpf/perf_event.h"
+
+static struct placement *find_by_index(const struct perf_event *state, uint32_t index)
+{
+	struct placement *placement;
+
+	TAILQ_FOREACH (placement, &state->placements, link)
+		if (placement->program->location == index)
+			return placement;
+	return NULL;
+}
+
+static struct placement *find_by_sig_data(const struct perf_event *state,
+					  uint64_t sig_data)
+{
+	struct placement *placement;
+
+	TAILQ_FOREACH (placement, &state->placements, link)
+		if (placement->sig_data == sig_data)
+			return placement;
+	return NULL;
+}
+
+static bool is_ours(const struct perf_event *state, uint64_t sig_data)
+{
+	return sig_data >> 32 == state->next_sig_data >> 32;
+}
+
+static bool is_dead(void *data, const struct bpf_hit_record *record)
+{
+	(void)data;
+	return kill((pid_t)record->tid, 0) < 0 && errno == ESRCH;
+}
+
+void perf_event_on_record(void *data, const struct bpf_hit_record *record)
+{
+	struct perf_event *state = data;
+
+	if (record->tid == 0)
+		return; /* whose it is, is not known: counted as lost */
+	/* Threads that were killed before their stop leave records behind. */
+	if (state->records.count == state->records.capacity)
+		records_drop(&state->records, is_dead, NULL);
+	if (!records_add(&state->records, record) &&
+	    record->location < BPF_LOCATIONS_MAX)
+		state->kernel.shared->locations[record->location].lost++;
+}
+
+static void add_hit(struct hits *hits, struct location *location,
+		    enum hit_verdict verdict)
+{
+	for (unsigned int i = 0; i < hits->count; i++)
+		if (hits->hit[i].location == location)
+			return;
+	if (hits->count < HITS_MAX)
+		hits->hit[hits->count++] = (struct hit){location, verdict};
+	else
+		log_warning("more than %d breakpoints hit at once", HITS_MAX);
+}
+
+/* A record, as records_take hands it on. */
+struct taking {
+	const struct perf_event *state;
+	struct hits *hits;
+};
+
+static void take_hit(void *data, const struct bpf_hit_record *record)
+{
+	const struct taking *taking = data;
+	const struct placement *placement =
+		find_by_index(taking->state, record->location);
+	bool decided;
+
+	if (!placement)
+		return;
+	decided = record->verdict == BPF_TRUE && !placement->program->refused;
+	add_hit(taking->hits, placement->location, decided ? HIT_TRUE : HIT_MAYBE);
+}
+
+/* Was there a hit whose record did not fit into the ring? */
+static bool take_lost(struct perf_event *state, struct placement *placement,
+		      struct hits *hits)
+{
+	if (perf_event_kernel_counts(state, placement)->lost <= placement->lost_seen)
+		return false;
+	placement->lost_seen++;
+	add_hit(hits, placement->location, HIT_MAYBE);
+	return true;
+}
+
+/*
+ * Our SIGTRAP. That it finds no record is not a lost record by itself: the thread
+ * may have stopped by another signal just before, which took the record along.
+ */
+static void take_trap(struct perf_event *state, uint64_t sig_data, struct hits *hits)
+{
+	struct placement *placement = find_by_sig_data(state, sig_data);
+
+	hits->signal_is_ours = true;
+	for (unsigned int i = 0; placement && i < hits->count; i++)
+		if (hits->hit[i].location == placement->location)
+			return;
+	if (placement)
+		take_lost(state, placement, hits);
+}
+
+/* A SIGSTOP by a program of ours that left no record: which one is not known. */
+static bool take_lost_of(struct perf_event *state, const struct inferior *inferior,
+			 struct hits *hits)
+{
+	struct placement *placement;
+	bool any = false;
+
+	TAILQ_FOREACH (placement, &state->placements, link)
+		if (placement->location->inferior == inferior)
+			any |= take_lost(state, placement, hits);
+	return any;
+}
+
+void perf_event_on_stop(struct engine *engine, const struct event *event,
+			struct hits *hits)
+{
+	struct perf_event *state = engine->state;
+	const siginfo_t *info = &event->siginfo;
+	struct taking taking = {state, hits};
+	bool kernel_stop = info->si_signo == SIGSTOP && info->si_code == SI_KERNEL;
+	bool by_program;
+	uint64_t sig_data;
+
+	bpf_kernel_drain(&state->kernel);
+	by_program = records_take(&state->records, (uint32_t)event->tid, kernel_stop,
+				  take_hit, &taking);
+	if (hw_event_siginfo(info, &sig_data) && is_ours(state, sig_data))
+		take_trap(state, sig_data, hits);
+	else if (kernel_stop &&
+		 (by_program || take_lost_of(state, event->inferior, hits)))
+		hits->signal_is_ours = true;
+}
