@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making what is in place equal to what is wanted. */
+#include "stops/location.h"
+
+struct error *location_switch(struct location *location, enum location_state state)
+{
+	const struct engine_ops *ops = location->engine->ops;
+	int err = state == LOCATION_IN ? ops->resume(location->engine, location)
+				       : ops->suspend(location->engine, location);
+
+	if (err < 0)
+		return error_create(-err, "%s *0x%jx cannot be switched %s by %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr,
+				    state == LOCATION_IN ? "on" : "off", ops->name);
+	location->state = state;
+	return NULL;
+}
+
+/* Memory that is lent to a vfork child must hold no trap of ours. */
+static bool must_stay_off(const struct location *location)
+{
+	return location->inferior->vforking != 0 && !location_uses_hardware(location);
+}
+
+/* Has a wanted location yet to be put in place? */
+static bool needs_commit(const struct location *location)
+{
+	return location->wanted && location->state != LOCATION_IN &&
+	       !must_stay_off(location);
+}
+
+static bool need_commit(const struct breakpoints *breakpoints, bool only_unwanted)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!location->wanted || (!only_unwanted && needs_commit(location)))
+			return true;
+	}
+	return false;
+}
+
+bool breakpoints_need_commit(const struct breakpoints *breakpoints)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
+		    need_commit(other->breakpoints, other != inferior))
+			return true;
+	}
+	return false;
+}
+
+static struct error *location_commit(struct breakpoints *breakpoints,
+				     struct location *location)
+{
+	if (!needs_commit(location))
+		return NULL;
+	if (location->state == LOCATION_OUT)
+		return location_install(breakpoints, location);
+	return location_switch(location, LOCATION_IN);
+}
+
+static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping)
+{
+	struct location *location;
+	struct error *error = NULL;
+
+	if (!stepping)
+		locations_evict_unwanted(breakpoints);
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error && !location->wanted && location->state == LOCATION_IN)
+			error = location_switch(location, LOCATION_SUSPENDED);
+	}
+	return error;
+}
+
+/* A trap goes when nobody wants it who shares the memory: what is unwanted goes
+ * everywhere, before anything comes. */
+struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+	struct location *location;
+	struct error *error = NULL;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && other->breakpoints &&
+		    inferior_shares_memory(other, inferior))
+			error = drop_unwanted(other->breakpoints, stepping);
+	}
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error)
+			error = location_commit(breakpoints, location);
+	}
+	traps_update_shadow(breakpoints);
+	return error;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Choosing an engine, putting a location in, giving slots away. */
+#include "stops/location.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Has the program a breakpoint instruction of its own there? */
+static bool is_own_trap(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+	uint8_t insn[8];
+	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, insn,
+					    arch->breakpoint_len);
+
+	return n == (ssize_t)arch->breakpoint_len &&
+	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+/* Does the program go on by itself after hits? */
+static bool passes_hits(const struct location *location)
+{
+	return location->conditions.count > 0 || location->commands.list.count > 0;
+}
+
+/*
+ * Which engines may serve a location, in order of preference. A software
+ * breakpoint that stops at every hit leaves the few hardware slots to those that
+ * gain from them. One at a breakpoint instruction of
+ * the program's own explains that one, so a false hit must not run into it.
+ */
+static unsigned int engine_choices(const struct location *location, int *choices)
+{
+	unsigned int n = 0;
+
+	if (location->type != BREAKPOINT_SOFTWARE ||
+	    (passes_hits(location) && !is_own_trap(location))) {
+		choices[n++] = ENGINE_PERF_EVENT;
+		choices[n++] = ENGINE_DEBUGREG;
+	}
+	if (location->type == BREAKPOINT_SOFTWARE)
+		choices[n++] = ENGINE_INT3;
+	return n;
+}
+
+/*
+ * Tries the engines in turn. Returns NULL or the error of the first usable one
+ * (the one that the user would have liked), and notes why later ones serve.
+ */
+static struct error *location_put_in(struct breakpoints *breakpoints,
+				     struct location *location)
+{
+	int choices[NENGINES];
+	unsigned int n = engine_choices(location, choices);
+	_cleanup_error_ struct error *first = NULL;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct engine *engine = &breakpoints->engines->engine[choices[i]];
+		struct error *error;
+
+		if (engine->unusable)
+			continue;
+		error = engine->ops->insert(engine, location);
+		if (!error) {
+			location->engine = engine;
+			location->state = LOCATION_IN;
+			location->why = first ? strdup(error_text(first)) : NULL;
+			return NULL;
+		}
+		if (first)
+			error_destroy(error);
+		else
+			first = error;
+	}
+	if (!first)
+		return error_create(0, "no engine can serve %s",
+				    breakpoint_type_name(location->type));
+	return take_ptr(first);
+}
+
+/* A software location in hardware gives its slot to one that has no choice. */
+static bool demote_one(struct breakpoints *breakpoints)
+{
+	struct engine *int3 = &breakpoints->engines->engine[ENGINE_INT3];
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (location->type != BREAKPOINT_SOFTWARE ||
+		    !location_uses_hardware(location))
+			continue;
+		location_take_out(location, false);
+		if (location->wanted)
+			error = int3->ops->insert(int3, location);
+		if (error)
+			log_warning("breakpoint at 0x%jx is lost: %s",
+				    (uintmax_t)location->addr, error_text(error));
+		if (location->wanted && !error) {
+			location->engine = int3;
+			location->state = LOCATION_IN;
+			location->why = strdup("gave its hardware slot away");
+		}
+		return true;
+	}
+	return false;
+}
+
+bool locations_evict_unwanted(struct breakpoints *breakpoints)
+{
+	struct location *location, *next;
+	bool freed = false;
+
+	for (location = TAILQ_FIRST(&breakpoints->locations); location;
+	     location = next) {
+		next = TAILQ_NEXT(location, link);
+		if (location->wanted)
+			continue;
+		freed |= location_uses_hardware(location);
+		location_take_out(location, false);
+		location_destroy(breakpoints, location);
+	}
+	return freed;
+}
+
+static void append_slot_users(struct breakpoints *breakpoints, struct buffer *out)
+{
+	const struct location *location;
+	const char *separator = "; in use by ";
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!location_uses_hardware(location))
+			continue;
+		buffer_printf(out, "%s%s *0x%jx", separator,
+			      breakpoint_type_name(location->type),
+			      (uintmax_t)location->addr);
+		separator = ", ";
+	}
+}
+
+static struct error *no_slot_error(struct breakpoints *breakpoints,
+				   const struct location *location, struct error *error)
+{
+	struct buffer users _cleanup_buffer_ = {0};
+	const struct arch_ops *arch = breakpoints->inferior->arch;
+	bool shared;
+	unsigned int slots = arch->hw_slots(
+		location->type <= BREAKPOINT_HARDWARE ? HW_EXECUTE : HW_WRITE, &shared);
+
+	append_slot_users(breakpoints, &users);
+	error_destroy(error);
+	return error_create(0,
+			    "no hardware slot is free for %s *0x%jx (the processor "
+			    "has %u per thread%s)",
+			    breakpoint_type_name(location->type),
+			    (uintmax_t)location->addr, slots, buffer_string(&users));
+}
+
+struct error *location_install(struct breakpoints *breakpoints,
+			       struct location *location)
+{
+	struct error *error = location_put_in(breakpoints, location);
+
+	if (location->type == BREAKPOINT_SOFTWARE)
+		return error;
+	if (error && error_errno(error) == ENOSPC &&
+	    locations_evict_unwanted(breakpoints)) {
+		error_destroy(error);
+		error = location_put_in(breakpoints, location);
+	}
+	while (error && error_errno(error) == ENOSPC && demote_one(breakpoints)) {
+		error_destroy(error);
+		error = location_put_in(breakpoints, location);
+	}
+	if (error && error_errno(error) == ENOSPC)
+		return no_slot_error(breakpoints, location, error);
+	return error;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The locations of an inferior, between the parts of breakpoints.h. Which file does
+ * what:
+ *
+ *   breakpoints.c   what the client asks for; life of a location
+ *   install.c       choosing an engine, putting a location in, giving slots away
+ *   commit.c        making what is in place equal to what is wanted
+ *   traps.c         traps that others must not see
+ */
+#ifndef TRUEHIT_STOPS_LOCATION_H
+#define TRUEHIT_STOPS_LOCATION_H
+
+#include "stops/breakpoints.h"
+
+/* ---- breakpoints.c ---- */
+
+/** Nothing if it is out already. @gone as in engine_ops.remove. */
+void location_take_out(struct location *location, bool gone);
+/** Frees a location, which must be out. */
+void location_destroy(struct breakpoints *breakpoints, struct location *location);
+/** Is it in place (on or off) by other means than a planted trap? */
+bool location_uses_hardware(const struct location *location);
+
+/* ---- install.c ---- */
+
+/** Puts in a location that is out. For one that needs a hardware slot, others that are
+ * unwanted or have a choice give theirs up. Errors say which slots are taken by what.
+ */
+struct error *location_install(struct breakpoints *breakpoints,
+			       struct location *location);
+/** Takes out and frees what nobody wants any longer; true if that freed a slot. */
+bool locations_evict_unwanted(struct breakpoints *breakpoints);
+
+/* ---- commit.c ---- */
+
+/** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
+struct error *location_switch(struct location *location, enum location_state state);
+
+/* ---- traps.c ---- */
+
+/** Tells the kernel engines which bytes are not what memory shows. */
+void traps_update_shadow(struct breakpoints *breakpoints);
+
+#endif
