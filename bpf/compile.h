@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/expr.h"
+#include "agent/list.h"
 #include "arch/arch.h"
 #include "base/error.h"
 
@@ -47,11 +47,13 @@ struct bpf_code {
 };
 
 /**
- * Compiles a list of conditions; an empty list is always true. The caller frees
- * the result by bpf_code_deinit. Errors: more code than a jump can span, or out
- * of memory; an expression that cannot be compiled is no error but a maybe.
+ * Compiles a list of conditions; an empty list is always true. Commands are left
+ * to the stub. NULL is an empty list. The caller frees the result by
+ * bpf_code_deinit. Errors: more code than a jump can span, or out of memory; an
+ * expression that cannot be compiled is no error but a maybe.
  */
-struct error *bpf_compile(struct agent_expr *const *conditions, size_t count,
+struct error *bpf_compile(const struct agent_list *conditions,
+			  const struct agent_list *commands,
 			  const struct bpf_compile_options *options,
 			  struct bpf_code *ret);
 void bpf_code_deinit(struct bpf_code *code);

@@ -168,8 +168,8 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		return insert_error(-ENOMEM);
 	placement->location = location;
 	placement->sig_data = state->next_sig_data;
-	error = program_get(&state->programs, location->conditions.exprs,
-			    location->conditions.count, &placement->program);
+	error = program_get(&state->programs, &location->conditions, NULL,
+			    &placement->program);
 	if (error) {
 		free(placement);
 		return error;

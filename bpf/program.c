@@ -37,10 +37,9 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 
 static void program_free(struct program *program)
 {
-	for (size_t i = 0; i < program->nconditions; i++)
-		agent_expr_unref(program->conditions[i]);
+	agent_list_clear(&program->conditions);
+	agent_list_clear(&program->commands);
 	cleanup_close(&program->fd);
-	free(program->conditions);
 	free(program->undecided);
 	free(program->refused);
 	free(program);
@@ -63,25 +62,16 @@ void programs_deinit(struct programs *programs)
 	programs->nidle = 0;
 }
 
-static bool decides(const struct program *program, struct agent_expr *const *conditions,
-		    size_t nconditions)
-{
-	if (program->nconditions != nconditions)
-		return false;
-	for (size_t i = 0; i < nconditions; i++)
-		if (!agent_expr_equal(program->conditions[i], conditions[i]))
-			return false;
-	return true;
-}
-
 static struct program *find_idle(struct programs *programs,
-				 struct agent_expr *const *conditions,
-				 size_t nconditions)
+				 const struct agent_list *conditions,
+				 const struct agent_list *commands)
 {
 	struct program *program;
 
 	TAILQ_FOREACH (program, &programs->list, link)
-		if (!program->used && decides(program, conditions, nconditions))
+		if (!program->used &&
+		    agent_list_equal(&program->conditions, conditions) &&
+		    agent_list_equal(&program->commands, commands))
 			return program;
 	return NULL;
 }
@@ -103,22 +93,11 @@ static void trim(struct programs *programs, unsigned int max)
 	}
 }
 
-/* References of our own, or NULL. */
-static struct agent_expr **copy_conditions(struct agent_expr *const *conditions,
-					   size_t count)
-{
-	struct agent_expr **copies = calloc(count + 1, sizeof(struct agent_expr *));
-
-	for (size_t i = 0; copies && i < count; i++)
-		copies[i] = agent_expr_ref(conditions[i]);
-	return copies;
-}
-
-/* A program without code, conditions and location index only: 0, -ENOMEM, or
- * -ENOSPC if all indexes are in use. */
+/* A program without code, lists and location index only: 0, -ENOMEM, or -ENOSPC if
+ * all indexes are in use. */
 static int program_create(struct programs *programs,
-			  struct agent_expr *const *conditions, size_t nconditions,
-			  struct program **ret)
+			  const struct agent_list *conditions,
+			  const struct agent_list *commands, struct program **ret)
 {
 	struct program *program = calloc(1, sizeof(*program));
 	int location;
@@ -126,12 +105,11 @@ static int program_create(struct programs *programs,
 	if (!program)
 		return -ENOMEM;
 	program->fd = -1;
-	program->conditions = copy_conditions(conditions, nconditions);
-	if (!program->conditions) {
+	if (agent_list_set(&program->conditions, conditions) < 0 ||
+	    agent_list_set(&program->commands, commands) < 0) {
 		program_free(program);
 		return -ENOMEM;
 	}
-	program->nconditions = nconditions;
 	location = bpf_kernel_take_location(programs->kernel);
 	if (location < 0) {
 		trim(programs, 0);
@@ -186,14 +164,16 @@ static struct error *load(struct program *program, const struct bpf_code *code)
 }
 
 static struct error *compile_and_load(struct programs *programs,
-				      struct program *program, size_t nconditions)
+				      struct program *program,
+				      const struct agent_list *conditions,
+				      const struct agent_list *commands)
 {
 	_cleanup_(cleanup_bpf_code) struct bpf_code code = {0};
 	struct bpf_compile_options options = programs->options;
 	struct error *error;
 
 	options.location = program->location;
-	error = bpf_compile(program->conditions, nconditions, &options, &code);
+	error = bpf_compile(conditions, commands, &options, &code);
 	if (!error)
 		error = load(program, &code);
 	if (!error)
@@ -201,30 +181,32 @@ static struct error *compile_and_load(struct programs *programs,
 	return error;
 }
 
-/* Conditions that neither compiler nor verifier takes are left to the stub: the
- * program that takes every hit stands in for theirs. */
+/* What neither compiler nor verifier takes is left to the stub: the program that
+ * takes every hit stands in for it. */
 static struct error *make_code(struct programs *programs, struct program *program)
 {
-	_cleanup_error_ struct error *error =
-		compile_and_load(programs, program, program->nconditions);
+	_cleanup_error_ struct error *error = compile_and_load(
+		programs, program, &program->conditions, &program->commands);
 
-	if (!error || !program->nconditions || error_errno(error) == ENOMEM ||
-	    error_errno(error) == EPERM || error_errno(error) == EMFILE)
+	if (!error || (!program->conditions.count && !program->commands.count) ||
+	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
+	    error_errno(error) == EMFILE)
 		return take_ptr(error);
 	log_debug(LOG_BPF, "a program is refused: %s", error_text(error));
 	program->refused = strdup(error_text(error));
 	if (!program->refused)
 		return error_create(ENOMEM, "a program for the kernel");
-	return compile_and_load(programs, program, 0);
+	return compile_and_load(programs, program, NULL, NULL);
 }
 
 static struct error *program_make(struct programs *programs,
-				  struct agent_expr *const *conditions,
-				  size_t nconditions, struct program **ret)
+				  const struct agent_list *conditions,
+				  const struct agent_list *commands,
+				  struct program **ret)
 {
 	struct program *program = NULL;
 	struct error *error;
-	int r = program_create(programs, conditions, nconditions, &program);
+	int r = program_create(programs, conditions, commands, &program);
 
 	if (r < 0)
 		return error_create(-r == ENOSPC ? 0 : -r,
@@ -240,18 +222,22 @@ static struct error *program_make(struct programs *programs,
 }
 
 struct error *program_get(struct programs *programs,
-			  struct agent_expr *const *conditions, size_t nconditions,
-			  struct program **ret)
+			  const struct agent_list *conditions,
+			  const struct agent_list *commands, struct program **ret)
 {
-	struct program *program = find_idle(programs, conditions, nconditions);
+	static const struct agent_list none = {0};
+	struct program *program;
 
+	conditions = conditions ? conditions : &none;
+	commands = commands ? commands : &none;
+	program = find_idle(programs, conditions, commands);
 	if (program) {
 		programs->nidle--;
 		programs->kernel->shared->locations[program->location] =
 			(struct bpf_location_counts){0};
 	} else {
 		struct error *error =
-			program_make(programs, conditions, nconditions, &program);
+			program_make(programs, conditions, commands, &program);
 
 		if (error)
 			return error;

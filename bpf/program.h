@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loaded programs, kept for when the same conditions come back: gdb takes
- * breakpoints out and puts them in again all the time.
+ * Loaded programs, kept for when the same conditions and commands come back:
+ * gdb takes breakpoints out and puts them in again all the time.
  *
  * A program counts into the location index that is written into it, so that an
  * index belongs to one program for as long as it lives, and a program serves one
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-#include "agent/expr.h"
+#include "agent/list.h"
 #include "base/error.h"
 #include "bpf/compile.h"
 #include "bpf/kernel.h"
@@ -24,9 +24,8 @@ enum { PROGRAMS_IDLE_MAX = 256 };
 
 struct program {
 	TAILQ_ENTRY(program) link;
-	struct agent_expr **conditions; /* owned references: what it decides */
-	size_t nconditions;
-	unsigned int location; /* index into bpf_shared.locations */
+	struct agent_list conditions, commands; /* owned: what it decides and does */
+	unsigned int location;			/* index into bpf_shared.locations */
 	int fd;
 	bool used;
 	/* Why some hits are left to the stub, or NULL. Owned. */
@@ -52,12 +51,12 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 void programs_deinit(struct programs *programs);
 
 /**
- * A loaded program for the conditions (none: always true), with its counts at
- * zero. Makes no system call if one is at hand.
+ * A loaded program for the conditions (none: always true) and the commands, with
+ * its counts at zero; NULL is an empty list. Makes no system call if one is at hand.
  */
 struct error *program_get(struct programs *programs,
-			  struct agent_expr *const *conditions, size_t nconditions,
-			  struct program **ret);
+			  const struct agent_list *conditions,
+			  const struct agent_list *commands, struct program **ret);
 /** Gives it back; it may be kept or freed. NULL is legal. */
 void program_put(struct programs *programs, struct program *program);
 

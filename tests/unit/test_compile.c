@@ -294,11 +294,21 @@ static int attach(int program, bool sigtrap)
 	return fd;
 }
 
-static int start(struct agent_expr *const *exprs, size_t count,
+/* bpf_compile, of an array of conditions and no commands */
+static struct error *compile(struct agent_expr **exprs, size_t count,
+			     const struct bpf_compile_options *options,
+			     struct bpf_code *ret)
+{
+	const struct agent_list conditions = {exprs, count};
+
+	return bpf_compile(&conditions, NULL, options, ret);
+}
+
+static int start(struct agent_expr **exprs, size_t count,
 		 const struct bpf_compile_options *options, bool sigtrap)
 {
 	struct bpf_code code;
-	struct error *error = bpf_compile(exprs, count, options, &code);
+	struct error *error = compile(exprs, count, options, &code);
 	int program, event;
 
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
@@ -934,7 +944,7 @@ static void expect_undecided(const struct text *t, const char *note)
 	struct bpf_compile_options options = default_options();
 	struct agent_expr *expr = assemble(t);
 	struct bpf_code code;
-	struct error *error = bpf_compile(&expr, 1, &options, &code);
+	struct error *error = compile(&expr, 1, &options, &code);
 	int event;
 
 	cr_assert_null(error);
@@ -1050,7 +1060,7 @@ Test(compile, too_much_code)
 	bytes[3] = AGENT_REF8;
 	bytes[len - 1] = AGENT_END;
 	cr_assert_null(agent_expr_create(bytes, len, &expr));
-	error = bpf_compile(&expr, 1, &options, &code);
+	error = compile(&expr, 1, &options, &code);
 	cr_assert_not_null(error);
 	cr_expect_str_eq(error_text(error),
 			 "the condition needs more code than a jump can span");
@@ -1065,7 +1075,7 @@ Test(compile, a_location_that_does_not_exist)
 	_cleanup_error_ struct error *error = NULL;
 
 	options.location = BPF_LOCATIONS_MAX;
-	error = bpf_compile(NULL, 0, &options, &code);
+	error = bpf_compile(NULL, NULL, &options, &code);
 	cr_expect_not_null(error);
 }
 
@@ -1078,7 +1088,7 @@ Test(compile, false_path_is_short)
 	struct bpf_code code;
 
 	/* ctx, counter address (2), 1, add, load, compare, 0, exit */
-	cr_assert_null(bpf_compile(&expr, 1, &options, &code));
+	cr_assert_null(compile(&expr, 1, &options, &code));
 	cr_assert_geq(code.count, 9);
 	cr_expect_eq(code.insns[8].code, BPF_JMP | BPF_EXIT);
 	bpf_code_deinit(&code);

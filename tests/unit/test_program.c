@@ -49,9 +49,10 @@ static struct agent_expr *constant(unsigned int value)
 static struct program *get(unsigned int value)
 {
 	struct agent_expr *expr = constant(value);
+	const struct agent_list conditions = {&expr, 1};
 	struct program *program = NULL;
 	_cleanup_error_ struct error *error =
-		program_get(&programs, &expr, 1, &program);
+		program_get(&programs, &conditions, NULL, &program);
 
 	agent_expr_unref(expr);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
@@ -78,6 +79,25 @@ Test(program, comes_back_for_the_same_conditions)
 	cr_expect_eq(programs.nidle, 1);
 }
 
+Test(program, commands_tell_programs_apart)
+{
+	struct agent_expr *expr = constant(0);
+	const struct agent_list list = {&expr, 1};
+	struct program *plain = get(0), *with_commands = NULL;
+	_cleanup_error_ struct error *error = NULL;
+
+	program_put(&programs, plain);
+	error = program_get(&programs, &list, &list, &with_commands);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_neq(with_commands, plain);
+	program_put(&programs, with_commands);
+	cr_expect_eq(get(0), plain);
+	error = program_get(&programs, &list, &list, &plain);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_eq(plain, with_commands);
+	agent_expr_unref(expr);
+}
+
 Test(program, idle_ones_are_bounded)
 {
 	struct program *first = get(0), *used = get(1);
@@ -98,7 +118,7 @@ Test(program, as_many_locations_as_there_are)
 
 	for (int i = 0; i < BPF_LOCATIONS_MAX; i++)
 		cr_assert_eq(bpf_kernel_take_location(&kernel), i);
-	error = program_get(&programs, NULL, 0, &program);
+	error = program_get(&programs, NULL, NULL, &program);
 	cr_assert_not_null(error);
 
 	bpf_kernel_free_location(&kernel, 700);
@@ -115,6 +135,7 @@ Test(program, stands_in_for_too_much_code)
 	enum { OPS = 15000, COUNT = 6 };
 	uint8_t *code = malloc(4 * OPS + 5);
 	struct agent_expr *conditions[COUNT];
+	const struct agent_list list = {conditions, COUNT};
 	struct program *program = NULL;
 	struct error *error;
 	size_t len = 0;
@@ -135,7 +156,7 @@ Test(program, stands_in_for_too_much_code)
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	for (int i = 1; i < COUNT; i++)
 		conditions[i] = agent_expr_ref(conditions[0]);
-	error = program_get(&programs, conditions, COUNT, &program);
+	error = program_get(&programs, &list, NULL, &program);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_geq(program->fd, 0);
 	cr_expect_not_null(program->refused);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside the compiler. compile.c drives it, condition by condition, and notes what
+ * cannot be decided; operations.c emits one operation of the IR at a time; values.c
+ * moves operands between slots, the event's context and BPF's registers; exits.c
+ * counts, and emits what happens once the verdict is known: the record, the stop.
+ */
+#ifndef TRUEHIT_BPF_COMPILER_H
+#define TRUEHIT_BPF_COMPILER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/ir.h"
+#include "base/buffer.h"
+#include "bpf/compile.h"
+#include "bpf/emit.h"
+#include "bpf/hits.h"
+
+enum {
+	REG_CONTEXT = BPF_REG_6,
+	/* The first slots are in registers that helpers leave alone ... */
+	REG_SLOT = BPF_REG_7,
+	SLOT_REGS = 3,
+	/* ... the others below the record on BPF's stack of 512 bytes. */
+	FRAME_RECORD = -(int)sizeof(struct bpf_hit_record),
+	FRAME_SLOTS = FRAME_RECORD - 8,
+	SLOTS_MAX = SLOT_REGS + (512 + FRAME_RECORD) / 8,
+	/* 8 bytes for a helper to write to, where no record is yet. */
+	FRAME_SCRATCH = -8,
+	/* At the exits no slot is needed any more. */
+	REG_VERDICT = BPF_REG_7,
+	REG_BY_STOP = BPF_REG_8,
+	REG_COUNTS = BPF_REG_9,
+};
+
+struct compiler {
+	const struct bpf_compile_options *options;
+	const struct reg_def *registers;
+	unsigned int nregisters;
+	struct bpf_emitter emitter;
+	struct buffer reasons;
+	uint32_t label_true, label_maybe;
+	uint32_t labels; /* the first label of the condition at hand */
+	bool used_true, used_maybe;
+};
+
+/* values.c */
+
+/** Does the operand fit the immediate of a BPF instruction? */
+bool values_is_imm(struct ir_operand operand);
+void values_zero_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
+void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
+/** reg = register @number of the thread, one that the context has. */
+void values_load_register(struct compiler *c, uint64_t number, uint8_t reg);
+/** The BPF register that has the operand: @scratch, unless it is in one already. */
+uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch);
+void values_load_into(struct compiler *c, struct ir_operand operand, uint8_t reg);
+void values_store_slot(struct compiler *c, unsigned int number, uint8_t reg);
+/** Where to compute a result that goes to a slot while @other is still needed. */
+uint8_t values_result_reg(unsigned int number, struct ir_operand other);
+/** r0 = 0, or an error: helper(fp + FRAME_SCRATCH, size, r3) */
+void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size);
+
+/* operations.c */
+
+void operations_emit(struct compiler *c, const struct ir_insn *insn);
+
+/* exits.c */
+
+/** Counts the hit, at the program's start. */
+void exits_count_hit(struct compiler *c);
+void exits_return(struct compiler *c, int32_t value);
+/** The exits of c->used_true and c->used_maybe. */
+void exits_emit(struct compiler *c);
+
+#endif

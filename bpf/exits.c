@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/compiler.h"
+
+#include <linux/bpf_perf_event.h>
+#include <signal.h>
+#include <stddef.h>
+
+void exits_return(struct compiler *c, int32_t value)
+{
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, BPF_REG_0, value));
+	bpf_emit(&c->emitter, bpf_exit());
+}
+
+static void emit_count(struct compiler *c, uint8_t counts, size_t field)
+{
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, BPF_REG_1, 1));
+	bpf_emit(&c->emitter, bpf_atomic_add(counts, (int16_t)field, BPF_REG_1));
+}
+
+static void emit_counts_address(struct compiler *c, uint8_t reg)
+{
+	bpf_emit_map_value(&c->emitter, reg, c->options->shared_fd,
+			   (uint32_t)offsetof(struct bpf_shared, locations) +
+				   c->options->location *
+					   sizeof(struct bpf_location_counts));
+}
+
+void exits_count_hit(struct compiler *c)
+{
+	emit_counts_address(c, BPF_REG_2);
+	emit_count(c, BPF_REG_2, offsetof(struct bpf_location_counts, hits));
+}
+
+static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, size_t field)
+{
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, verdict));
+	emit_counts_address(c, REG_COUNTS);
+	emit_count(c, REG_COUNTS, field);
+}
+
+/* Is the stop always made by SIGSTOP? */
+static bool always_by_stop(const struct compiler *c)
+{
+	return c->options->stop_by_signal || c->options->task_blocked_offset < 0;
+}
+
+/* by_stop = does the thread block SIGTRAP, or can that not be known? */
+static void emit_choose_stop(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t known;
+
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, REG_BY_STOP, 1));
+	if (always_by_stop(c))
+		return;
+	known = bpf_emit_new_labels(e, 1);
+	bpf_emit(e, bpf_call(BPF_FUNC_get_current_task));
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_0));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, c->options->task_blocked_offset));
+	values_read_to_scratch(e, BPF_FUNC_probe_read_kernel, 8);
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), known);
+	bpf_emit(e, bpf_load(BPF_DW, REG_BY_STOP, BPF_REG_FP, FRAME_SCRATCH));
+	bpf_emit(e, bpf_alu_imm(BPF_RSH, REG_BY_STOP, SIGTRAP - 1));
+	bpf_emit(e, bpf_alu_imm(BPF_AND, REG_BY_STOP, 1));
+	bpf_emit_bind(e, known);
+}
+
+#define FRAME_FIELD(field)                                                             \
+	((int16_t)(FRAME_RECORD + offsetof(struct bpf_hit_record, field)))
+
+/* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
+_Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
+		       offsetof(struct bpf_hit_record, location) ==
+			       offsetof(struct bpf_pidns_info, tgid),
+	       "tid and the field after it take a struct bpf_pidns_info");
+
+static void emit_tid(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t known;
+
+	if (c->options->pid_ns_inode == 0) {
+		bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
+		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(tid), BPF_REG_0));
+		return;
+	}
+	known = bpf_emit_new_labels(e, 1);
+	bpf_emit_const(e, BPF_REG_1, c->options->pid_ns_device);
+	bpf_emit_const(e, BPF_REG_2, c->options->pid_ns_inode);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, sizeof(struct bpf_pidns_info)));
+	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), known);
+	emit_count(c, REG_COUNTS, offsetof(struct bpf_location_counts, lost));
+	bpf_emit_bind(e, known);
+}
+
+static void emit_record(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t sent = bpf_emit_new_labels(e, 1);
+
+	emit_tid(c);
+	bpf_emit(e, bpf_store_imm(BPF_W, BPF_REG_FP, FRAME_FIELD(location),
+				  (int32_t)c->options->location));
+	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));
+	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(by_stop), REG_BY_STOP));
+	values_load_register(c, c->options->arch->pc_reg, BPF_REG_1);
+	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(pc), BPF_REG_1));
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
+			     offsetof(struct bpf_perf_event_data, addr)));
+	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(addr), BPF_REG_1));
+
+	bpf_emit_map(e, BPF_REG_1, c->options->ring_fd);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, FRAME_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, sizeof(struct bpf_hit_record)));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, 0));
+	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_output));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), sent);
+	emit_count(c, REG_COUNTS, offsetof(struct bpf_location_counts, lost));
+	bpf_emit_bind(e, sent);
+}
+
+static void emit_stop(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t stop = bpf_emit_new_labels(e, 2), done = stop + 1;
+
+	if (!always_by_stop(c)) {
+		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_BY_STOP, 0), stop);
+		exits_return(c, 1);
+	}
+	bpf_emit_bind(e, stop);
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, SIGSTOP));
+	bpf_emit(e, bpf_call(BPF_FUNC_send_signal_thread));
+	if (c->options->stop_by_signal) {
+		exits_return(c, 0);
+		return;
+	}
+	/* A late SIGTRAP is better than none. */
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), done);
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_0, 1));
+	bpf_emit_bind(e, done);
+	bpf_emit(e, bpf_exit());
+}
+
+/* Only exits that something leads to: the verifier refuses dead code. */
+void exits_emit(struct compiler *c)
+{
+	uint32_t report = bpf_emit_new_labels(&c->emitter, 1);
+
+	if (c->used_true) {
+		bpf_emit_bind(&c->emitter, c->label_true);
+		emit_verdict(c, BPF_TRUE, offsetof(struct bpf_location_counts, trues));
+	}
+	if (c->used_true && c->used_maybe)
+		bpf_emit_jump(&c->emitter, bpf_jump(), report);
+	if (c->used_maybe) {
+		bpf_emit_bind(&c->emitter, c->label_maybe);
+		emit_verdict(c, BPF_MAYBE,
+			     offsetof(struct bpf_location_counts, maybes));
+	}
+	if (!c->used_true && !c->used_maybe)
+		return;
+	bpf_emit_bind(&c->emitter, report);
+	emit_choose_stop(c);
+	emit_record(c);
+	emit_stop(c);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/compiler.h"
+
+static bool is_slot(struct ir_operand operand, unsigned int number)
+{
+	return operand.kind == IR_SLOT && operand.value == number;
+}
+
+bool values_is_imm(struct ir_operand operand)
+{
+	return operand.kind == IR_CONST && bpf_fits_imm(operand.value);
+}
+
+static bool slot_in_register(uint64_t number)
+{
+	return number < SLOT_REGS;
+}
+
+static int16_t slot_offset(uint64_t number)
+{
+	return (int16_t)(FRAME_SLOTS - 8 * (int)(number - SLOT_REGS));
+}
+
+void values_zero_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits)
+{
+	if (bits < 32) {
+		bpf_emit(e, bpf_alu_imm(BPF_AND, reg, (int32_t)((1U << bits) - 1)));
+	} else if (bits == 32) {
+		bpf_emit(e, bpf_mov32(reg, reg));
+	} else if (bits < 64) {
+		bpf_emit(e, bpf_alu_imm(BPF_LSH, reg, 64 - (int32_t)bits));
+		bpf_emit(e, bpf_alu_imm(BPF_RSH, reg, 64 - (int32_t)bits));
+	}
+}
+
+void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits)
+{
+	bpf_emit(e, bpf_alu_imm(BPF_LSH, reg, 64 - (int32_t)bits));
+	bpf_emit(e, bpf_alu_imm(BPF_ARSH, reg, 64 - (int32_t)bits));
+}
+
+/* The context is read in 8 bytes only; a narrower register is cut down to size. */
+void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
+{
+	const struct reg_def *row = &c->registers[number];
+
+	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
+	values_zero_extend(&c->emitter, reg, row->bits);
+}
+
+uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch)
+{
+	switch (operand.kind) {
+	case IR_CONST:
+		bpf_emit_const(&c->emitter, scratch, operand.value);
+		break;
+	case IR_REGISTER:
+		values_load_register(c, operand.value, scratch);
+		break;
+	case IR_SLOT:
+		if (slot_in_register(operand.value))
+			return (uint8_t)(REG_SLOT + operand.value);
+		bpf_emit(&c->emitter, bpf_load(BPF_DW, scratch, BPF_REG_FP,
+					       slot_offset(operand.value)));
+		break;
+	}
+	return scratch;
+}
+
+void values_load_into(struct compiler *c, struct ir_operand operand, uint8_t reg)
+{
+	uint8_t from = values_load(c, operand, reg);
+
+	if (from != reg)
+		bpf_emit(&c->emitter, bpf_alu(BPF_MOV, reg, from));
+}
+
+void values_store_slot(struct compiler *c, unsigned int number, uint8_t reg)
+{
+	if (!slot_in_register(number))
+		bpf_emit(&c->emitter,
+			 bpf_store(BPF_DW, BPF_REG_FP, slot_offset(number), reg));
+	else if (reg != REG_SLOT + number)
+		bpf_emit(&c->emitter,
+			 bpf_alu(BPF_MOV, (uint8_t)(REG_SLOT + number), reg));
+}
+
+uint8_t values_result_reg(unsigned int number, struct ir_operand other)
+{
+	if (slot_in_register(number) && !is_slot(other, number))
+		return (uint8_t)(REG_SLOT + number);
+	return BPF_REG_0;
+}
+
+void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size)
+{
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, FRAME_SCRATCH));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, size));
+	bpf_emit(e, bpf_call(helper));
+}
