@@ -413,7 +413,8 @@ int server_main(struct server *server)
 	}
 	run_init(&server->run);
 	if (server->listener.comm.kind == COMM_STDIO)
-		server->run.output = STDERR_FILENO; /* stdout is the connection */
+		server->run.output =
+			output_descriptor(STDERR_FILENO); /* stdout is the connection */
 	session_init(&server->session);
 	error = open_program(server);
 	if (error) {

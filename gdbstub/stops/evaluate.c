@@ -2,8 +2,6 @@
 #include "stops/evaluate.h"
 
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "stops/breakpoints.h"
@@ -12,7 +10,7 @@
 struct inputs {
 	struct thread *thread;
 	struct regs regs;
-	int output;
+	const struct output *output;
 };
 
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
@@ -38,28 +36,16 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	return err < 0 ? err : reg_read_u64(&inputs->regs, number, value);
 }
 
-/* Past stdio: in order with what the program itself writes to a terminal. */
 static void print(void *data, const char *text, size_t len)
 {
 	const struct inputs *inputs = data;
 
-	while (len > 0) {
-		ssize_t n = write(inputs->output, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			log_debug(LOG_STOPS, "output of a command is lost: %s",
-				  strerror(errno));
-			return;
-		}
-		text += n;
-		len -= (size_t)n;
-	}
+	inputs->output->print(inputs->output->data, text, len);
 }
 
 /* To be used until the thread runs. */
-static void inputs_init(struct inputs *inputs, struct thread *thread, int output)
+static void inputs_init(struct inputs *inputs, struct thread *thread,
+			const struct output *output)
 {
 	inputs->thread = thread;
 	inputs->output = output;
@@ -84,7 +70,7 @@ bool evaluate_conditions(const struct location *location, struct thread *thread)
 	const struct agent_list *conditions = &location->conditions;
 	struct inputs inputs;
 
-	inputs_init(&inputs, thread, -1);
+	inputs_init(&inputs, thread, NULL);
 	for (size_t i = 0; i < conditions->count; i++) {
 		uint64_t value = 0;
 		_cleanup_error_ struct error *error =
@@ -101,7 +87,7 @@ bool evaluate_conditions(const struct location *location, struct thread *thread)
 }
 
 void evaluate_commands(const struct location *location, struct thread *thread,
-		       int output)
+		       const struct output *output)
 {
 	const struct agent_list *commands = &location->commands.list;
 	struct inputs inputs;

@@ -4,14 +4,14 @@
 #define TRUEHIT_STOPS_EVALUATE_H
 
 #include "stops/engine.h"
+#include "stops/output.h"
 
 /** Does a condition hold, or is there none? One that fails counts as true. */
 bool evaluate_conditions(const struct location *location, struct thread *thread);
 /**
- * Runs the commands. What they print is written to the descriptor @output; one that
- * fails is logged, and those behind it do not run.
+ * Runs the commands. One that fails is logged, and those behind it do not run.
  */
 void evaluate_commands(const struct location *location, struct thread *thread,
-		       int output);
+		       const struct output *output);
 
 #endif

@@ -31,7 +31,7 @@ static bool hit_is_true(const struct hit *hit, struct thread *thread)
 }
 
 struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
-			       int output)
+			       const struct output *output)
 {
 	struct location *first = NULL;
 
@@ -49,7 +49,7 @@ struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 	return first;
 }
 
-void hits_stepped_to(struct thread *thread, int output)
+void hits_stepped_to(struct thread *thread, const struct output *output)
 {
 	const struct location *location;
 	uint64_t pc;

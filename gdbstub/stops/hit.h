@@ -4,6 +4,7 @@
 #define TRUEHIT_STOPS_HIT_H
 
 #include "stops/engine.h"
+#include "stops/output.h"
 
 /** Asks every usable engine what it knows about a signal stop. */
 void hits_collect(struct engines *engines, const struct event *event,
@@ -11,15 +12,14 @@ void hits_collect(struct engines *engines, const struct event *event,
 /**
  * The first location with a true condition, or NULL: evaluates what no kernel
  * program has decided (an evaluation that fails counts as true), and counts. A
- * true hit of a location with commands runs them instead, as gdbserver does; what
- * they print goes to the descriptor @output.
+ * true hit of a location with commands runs them instead, as gdbserver does.
  */
 struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
-			       int output);
+			       const struct output *output);
 /**
  * Runs the commands at the place that a step has led to. For the client that is
  * a hit: it takes the thread on from there without one.
  */
-void hits_stepped_to(struct thread *thread, int output);
+void hits_stepped_to(struct thread *thread, const struct output *output);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "inferior/inferior.h"
 #include "stops/breakpoints.h"
+#include "stops/output.h"
 
 enum stop_kind {
 	STOP_NONE,
@@ -71,7 +72,8 @@ struct run {
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
 		       * thread is resumed */
 	struct stop last; /* what `?` answers */
-	int output;	  /* a descriptor: where commands of breakpoints print */
+	/* What commands of breakpoints print; at first, to stdout. */
+	struct output output;
 
 	/* Kept by run.c. */
 	bool more; /* run_poll has not taken all that the kernel has to tell */

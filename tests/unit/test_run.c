@@ -947,16 +947,19 @@ static void insert_command(struct inferior *inferior, enum breakpoint_type type,
 }
 
 /* What commands print goes to a file of the test's own. */
+static int output_fd;
+
 static void catch_output(void)
 {
-	run.output = memfd_create("output", MFD_CLOEXEC);
-	cr_assert_geq(run.output, 0);
+	output_fd = memfd_create("output", MFD_CLOEXEC);
+	cr_assert_geq(output_fd, 0);
+	run.output = output_descriptor(output_fd);
 }
 
 /* The numbers that were printed: each value's count, of values below LOOPS. */
 static unsigned int count_output(unsigned int counts[LOOPS])
 {
-	FILE *file = fdopen(dup(run.output), "r");
+	FILE *file = fdopen(dup(output_fd), "r");
 	unsigned int total = 0, value;
 
 	cr_assert_not_null(file);
