@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bpf/compiler.h"
 
-static bool is_slot(struct ir_operand operand, unsigned int number)
-{
-	return operand.kind == IR_SLOT && operand.value == number;
-}
-
 bool values_is_imm(struct ir_operand operand)
 {
 	return operand.kind == IR_CONST && bpf_fits_imm(operand.value);
@@ -87,7 +82,7 @@ void values_store_slot(struct compiler *c, unsigned int number, uint8_t reg)
 
 uint8_t values_result_reg(unsigned int number, struct ir_operand other)
 {
-	if (slot_in_register(number) && !is_slot(other, number))
+	if (slot_in_register(number) && !ir_is_slot(other, number))
 		return (uint8_t)(REG_SLOT + number);
 	return BPF_REG_0;
 }

@@ -4,21 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/arith.h"
+#include "agent/cells.h"
 #include "agent/insn.h"
 
 enum {
 	INSNS_MAX = 1 << 16,
 	FOLLOW_MAX = 64, /* operations looked at behind a jump */
-};
-
-/*
- * The symbolic stack: where each cell's value is at this point of the code. At
- * a label, cell i is in slot i ("in place").
- */
-struct cells {
-	struct ir_operand cell[AGENT_STACK_MAX];
-	unsigned int depth;
 };
 
 struct condition {
@@ -64,117 +55,6 @@ enum ir_compare ir_compare_negated(enum ir_compare compare)
 enum ir_compare ir_compare_swapped(enum ir_compare compare)
 {
 	return compares[compare].swapped;
-}
-
-static struct ir_operand slot(unsigned int number)
-{
-	return (struct ir_operand){IR_SLOT, number};
-}
-
-static struct ir_operand constant(uint64_t value)
-{
-	return (struct ir_operand){IR_CONST, value};
-}
-
-static bool is_slot(struct ir_operand operand, unsigned int number)
-{
-	return operand.kind == IR_SLOT && operand.value == number;
-}
-
-static void push(struct cells *s, struct ir_operand operand)
-{
-	s->cell[s->depth++] = operand;
-}
-
-static struct ir_operand pop(struct cells *s)
-{
-	return s->cell[--s->depth];
-}
-
-static bool in_place(const struct cells *s)
-{
-	for (unsigned int i = 0; i < s->depth; i++)
-		if (!is_slot(s->cell[i], i))
-			return false;
-	return true;
-}
-
-/* Operations that only rename cells. */
-static void apply_shuffle(struct cells *s, const struct agent_insn *insn)
-{
-	struct ir_operand *top = &s->cell[s->depth - 1];
-	struct ir_operand saved = *top;
-
-	switch (insn->code) {
-	case AGENT_DUP:
-		push(s, saved);
-		break;
-	case AGENT_POP:
-		s->depth--;
-		break;
-	case AGENT_SWAP:
-		top[0] = top[-1];
-		top[-1] = saved;
-		break;
-	case AGENT_PICK:
-		push(s, top[-(ptrdiff_t)insn->operand]);
-		break;
-	case AGENT_ROT:
-		top[0] = top[-1];
-		top[-1] = top[-2];
-		top[-2] = saved;
-		break;
-	}
-}
-
-static bool apply_binary(struct cells *s, uint8_t code)
-{
-	struct ir_operand *a = &s->cell[s->depth - 2];
-	struct ir_operand *b = &s->cell[s->depth - 1];
-
-	if (a->kind != IR_CONST || b->kind != IR_CONST ||
-	    agent_arith(code, a->value, b->value, &a->value) < 0)
-		return false;
-	s->depth--;
-	return true;
-}
-
-/* Operations on the top of the stack alone. */
-static bool apply_unary(struct cells *s, const struct agent_insn *insn)
-{
-	struct ir_operand *top = &s->cell[s->depth - 1];
-	bool extends = agent_opcode(insn->code)->class == AGENT_CLASS_EXTEND;
-
-	if (extends && insn->operand >= 64)
-		return true;
-	if (top->kind != IR_CONST)
-		return false;
-	if (extends)
-		top->value = agent_extend(insn->code, top->value, insn->operand);
-	else if (insn->code == AGENT_LOG_NOT)
-		top->value = !top->value;
-	else if (insn->code == AGENT_BIT_NOT)
-		top->value = ~top->value;
-	else
-		return false;
-	return true;
-}
-
-/* Does the operation's whole work at compile time, if that is possible. */
-static bool apply(struct cells *s, const struct agent_insn *insn)
-{
-	switch (agent_opcode(insn->code)->class) {
-	case AGENT_CLASS_CONST:
-		push(s, constant(insn->operand));
-		return true;
-	case AGENT_CLASS_SHUFFLE:
-		apply_shuffle(s, insn);
-		return true;
-	case AGENT_CLASS_ARITH:
-	case AGENT_CLASS_COMPARE:
-		return apply_binary(s, insn->code);
-	}
-	return s->depth > 0 && apply_unary(s, insn);
 }
 
 static void emit(struct lowering *l, struct ir_insn insn)
@@ -247,28 +127,12 @@ static void emit_label(struct lowering *l, uint32_t label)
 	emit(l, (struct ir_insn){.op = IR_LABEL, .label = label});
 }
 
-/* A slot that no cell is in; the one where the next cell has its place, if free. */
-static unsigned int free_slot(const struct cells *s)
-{
-	bool taken[AGENT_STACK_MAX + 2] = {false};
-	unsigned int free = 0;
-
-	for (unsigned int i = 0; i < s->depth; i++)
-		if (s->cell[i].kind == IR_SLOT)
-			taken[s->cell[i].value] = true;
-	if (!taken[s->depth])
-		return s->depth;
-	while (taken[free])
-		free++;
-	return free;
-}
-
 /* Emits an operation with a result, and pushes that. */
 static void emit_result(struct lowering *l, struct ir_insn insn)
 {
-	insn.slot = free_slot(&l->cells);
+	insn.slot = cells_free_slot(&l->cells);
 	emit(l, insn);
-	push(&l->cells, slot(insn.slot));
+	cells_push(&l->cells, ir_slot(insn.slot));
 }
 
 /* Computes a comparison that turned out to be needed as a number. */
@@ -283,14 +147,6 @@ static void settle(struct lowering *l)
 					.b = l->pending.b});
 }
 
-static bool is_source(const struct cells *s, unsigned int number, unsigned int except)
-{
-	for (unsigned int i = 0; i < s->depth; i++)
-		if (i != except && is_slot(s->cell[i], number))
-			return true;
-	return false;
-}
-
 /* Moves the cells whose place nobody reads any more. Returns what is left. */
 static unsigned int place_free_cells(struct lowering *l, struct cells *s,
 				     unsigned int *blocked)
@@ -302,16 +158,16 @@ static unsigned int place_free_cells(struct lowering *l, struct cells *s,
 		moved = false;
 		left = 0;
 		for (unsigned int i = 0; i < s->depth; i++) {
-			if (is_slot(s->cell[i], i))
+			if (ir_is_slot(s->cell[i], i))
 				continue;
-			if (is_source(s, i, i)) {
+			if (cells_use(s, i, i)) {
 				*blocked = i;
 				left++;
 				continue;
 			}
 			emit(l, (struct ir_insn){
 					.op = IR_MOVE, .slot = i, .a = s->cell[i]});
-			s->cell[i] = slot(i);
+			s->cell[i] = ir_slot(i);
 			moved = true;
 		}
 	} while (moved);
@@ -325,11 +181,12 @@ static void place(struct lowering *l, struct cells *s)
 
 	/* What is left goes in circles: one value steps aside for each. */
 	while (place_free_cells(l, s, &blocked) > 0) {
-		emit(l, (struct ir_insn){
-				.op = IR_MOVE, .slot = l->spare, .a = slot(blocked)});
+		emit(l, (struct ir_insn){.op = IR_MOVE,
+					 .slot = l->spare,
+					 .a = ir_slot(blocked)});
 		for (unsigned int i = 0; i < s->depth; i++)
-			if (is_slot(s->cell[i], blocked))
-				s->cell[i] = slot(l->spare);
+			if (ir_is_slot(s->cell[i], blocked))
+				s->cell[i] = ir_slot(l->spare);
 	}
 }
 
@@ -357,7 +214,7 @@ static bool follow_one(const struct lowering *l, struct destination *d)
 	}
 	if (insn->code != AGENT_IF_GOTO && insn->code != AGENT_END) {
 		d->at++;
-		return apply(&d->cells, insn);
+		return cells_apply(&d->cells, insn);
 	}
 	top = d->cells.cell[d->cells.depth - 1];
 	if (top.kind != IR_CONST)
@@ -382,7 +239,7 @@ static struct destination follow(const struct lowering *l, size_t at, bool branc
 	for (unsigned int i = 0; i < FOLLOW_MAX && follow_one(l, &d); i++) {
 		if (d.label < IR_LABELS)
 			return d;
-		if (l->insns[d.at].leader && (!branch || in_place(&d.cells))) {
+		if (l->insns[d.at].leader && (!branch || cells_in_place(&d.cells))) {
 			best = d;
 			best.label = label_of(d.at);
 		}
@@ -415,7 +272,7 @@ static struct condition take_condition(struct lowering *l)
 		l->has_pending = false;
 		return l->pending;
 	}
-	return (struct condition){IR_NE, pop(&l->cells), constant(0)};
+	return (struct condition){IR_NE, cells_pop(&l->cells), ir_constant(0)};
 }
 
 static void set_pending(struct lowering *l, struct condition condition)
@@ -430,16 +287,16 @@ static void place_with_condition(struct lowering *l, struct condition *condition
 	struct ir_operand *operands[] = {&condition->a, &condition->b};
 	unsigned int depth = l->cells.depth;
 
-	if (in_place(&l->cells))
+	if (cells_in_place(&l->cells))
 		return;
 	for (unsigned int i = 0; i < 2; i++)
 		if (operands[i]->kind == IR_SLOT)
-			push(&l->cells, *operands[i]);
+			cells_push(&l->cells, *operands[i]);
 	place(l, &l->cells);
 	l->cells.depth = depth;
 	for (unsigned int i = 0; i < 2; i++)
 		if (operands[i]->kind == IR_SLOT)
-			*operands[i] = slot(depth++);
+			*operands[i] = ir_slot(depth++);
 }
 
 static void emit_branch(struct lowering *l, struct condition condition, uint32_t label)
@@ -491,8 +348,8 @@ static void lower_not(struct lowering *l)
 
 static void lower_arith(struct lowering *l, uint8_t code)
 {
-	struct ir_operand b = pop(&l->cells);
-	struct ir_operand a = pop(&l->cells);
+	struct ir_operand b = cells_pop(&l->cells);
+	struct ir_operand a = cells_pop(&l->cells);
 	bool divides = code >= AGENT_DIV_SIGNED && code <= AGENT_REM_UNSIGNED;
 
 	if (divides && b.kind == IR_CONST && b.value == 0) {
@@ -506,8 +363,8 @@ static void lower_arith(struct lowering *l, uint8_t code)
 
 static void lower_compare(struct lowering *l, uint8_t code)
 {
-	struct ir_operand b = pop(&l->cells);
-	struct ir_operand a = pop(&l->cells);
+	struct ir_operand b = cells_pop(&l->cells);
+	struct ir_operand a = cells_pop(&l->cells);
 	enum ir_compare compare = code == AGENT_EQUAL	      ? IR_EQ
 				  : code == AGENT_LESS_SIGNED ? IR_LT_SIGNED
 							      : IR_LT_UNSIGNED;
@@ -518,7 +375,7 @@ static void lower_compare(struct lowering *l, uint8_t code)
 static void lower_register(struct lowering *l, unsigned int number)
 {
 	if (l->target->has_register(l->target->data, number))
-		push(&l->cells, (struct ir_operand){IR_REGISTER, number});
+		cells_push(&l->cells, (struct ir_operand){IR_REGISTER, number});
 	else
 		emit_maybe(l, NULL);
 }
@@ -527,7 +384,7 @@ static void lower_register(struct lowering *l, unsigned int number)
 static void lower_value(struct lowering *l, const struct agent_insn *insn)
 {
 	const struct agent_opcode *opcode = agent_opcode(insn->code);
-	struct ir_insn result = {.code = insn->code, .b = constant(insn->operand)};
+	struct ir_insn result = {.code = insn->code, .b = ir_constant(insn->operand)};
 
 	switch (opcode->class) {
 	case AGENT_CLASS_ARITH:
@@ -541,7 +398,7 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 		return;
 	case AGENT_CLASS_REF:
 		result.op = IR_REF;
-		result.b = constant(opcode->size);
+		result.b = ir_constant(opcode->size);
 		l->ir->used[IR_MAYBE] = true;
 		break;
 	case AGENT_CLASS_EXTEND:
@@ -555,9 +412,9 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 		/* AGENT_BIT_NOT */
 		result.op = IR_ARITH;
 		result.code = AGENT_BIT_XOR;
-		result.b = constant(UINT64_MAX);
+		result.b = ir_constant(UINT64_MAX);
 	}
-	result.a = pop(&l->cells);
+	result.a = cells_pop(&l->cells);
 	emit_result(l, result);
 }
 
@@ -571,7 +428,7 @@ static void lower_insn(struct lowering *l, const struct agent_insn *insn)
 		lower_if(l, insn);
 		return;
 	}
-	if (!l->has_pending && apply(&l->cells, insn))
+	if (!l->has_pending && cells_apply(&l->cells, insn))
 		return;
 	if (insn->code == AGENT_LOG_NOT) {
 		lower_not(l);
@@ -580,7 +437,7 @@ static void lower_insn(struct lowering *l, const struct agent_insn *insn)
 	settle(l);
 	if (insn->code == AGENT_GOTO)
 		go(l, insn->target);
-	else if (!apply(&l->cells, insn))
+	else if (!cells_apply(&l->cells, insn))
 		lower_value(l, insn);
 }
 
@@ -601,7 +458,7 @@ static void start_block(struct lowering *l, size_t index)
 	l->has_pending = false;
 	l->cells.depth = 0;
 	for (int i = 0; i < l->insns[index].depth; i++)
-		push(&l->cells, slot((unsigned int)i));
+		cells_push(&l->cells, ir_slot((unsigned int)i));
 }
 
 static void lower_all(struct lowering *l, size_t count)

@@ -37,6 +37,21 @@ struct ir_operand {
 	uint64_t value; /* the slot, the constant, or the register's number */
 };
 
+static inline struct ir_operand ir_slot(uint64_t number)
+{
+	return (struct ir_operand){IR_SLOT, number};
+}
+
+static inline struct ir_operand ir_constant(uint64_t value)
+{
+	return (struct ir_operand){IR_CONST, value};
+}
+
+static inline bool ir_is_slot(struct ir_operand operand, uint64_t number)
+{
+	return operand.kind == IR_SLOT && operand.value == number;
+}
+
 /** Labels below IR_LABELS are exits; the others are places in the code. */
 enum { IR_FALSE, IR_TRUE, IR_MAYBE, IR_LABELS };
 
