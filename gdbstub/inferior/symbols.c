@@ -127,6 +127,41 @@ void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
 	}
 }
 
+/* The one that symbols_print shows; one without a size has it only there. */
+static bool is_shown(Dwfl_Module *module, const char *name, uint64_t addr,
+		     uint64_t *offset)
+{
+	GElf_Off distance;
+	GElf_Sym sym;
+	const char *shown =
+		dwfl_module_addrinfo(module, addr, &distance, &sym, NULL, NULL, NULL);
+
+	*offset = distance;
+	return shown && strcmp(shown, name) == 0;
+}
+
+bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
+		    uint64_t *offset)
+{
+	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
+	int count = module ? dwfl_module_getsymtab(module) : 0;
+
+	for (int i = 1; i < count; i++) {
+		GElf_Word section;
+		GElf_Addr start;
+		GElf_Sym sym;
+		const char *other = dwfl_module_getsym_info(module, i, &sym, &start,
+							    &section, NULL, NULL);
+
+		if (!other || section == SHN_UNDEF || addr < start ||
+		    addr - start >= sym.st_size || strcmp(other, name) != 0)
+			continue;
+		*offset = addr - start;
+		return true;
+	}
+	return module && is_shown(module, name, addr, offset);
+}
+
 struct wish_list {
 	struct symbol_wish *wishes;
 	size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses of an inferior to symbols, through elfutils' libdwfl. */
+/* Addresses of an inferior and its symbols, through elfutils' libdwfl. */
 #ifndef TRUEHIT_INFERIOR_SYMBOLS_H
 #define TRUEHIT_INFERIOR_SYMBOLS_H
 
@@ -22,6 +22,10 @@ void symbols_destroy(struct symbols *symbols);
  * covers the address, or nothing where no file is mapped.
  */
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
+
+/** Has a symbol of this name, a local one too, the address? *offset: from its start. */
+bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
+		    uint64_t *offset);
 
 /** A symbol whose address is wanted. */
 struct symbol_wish {

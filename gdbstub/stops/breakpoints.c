@@ -66,6 +66,20 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 	free(location);
 }
 
+void locations_drop_unwanted(struct breakpoints *breakpoints)
+{
+	struct location *location, *next;
+
+	for (location = TAILQ_FIRST(&breakpoints->locations); location;
+	     location = next) {
+		next = TAILQ_NEXT(location, link);
+		if (location->wanted)
+			continue;
+		location_take_out(location, false);
+		location_destroy(breakpoints, location);
+	}
+}
+
 static struct location *location_find(struct breakpoints *breakpoints,
 				      enum breakpoint_type type, uint64_t addr,
 				      unsigned int len)
@@ -123,6 +137,7 @@ static struct location *location_add(struct breakpoints *breakpoints,
 	if (!location)
 		return NULL;
 	location->inferior = breakpoints->inferior;
+	location->number = ++breakpoints->last_number;
 	location->type = type;
 	location->addr = addr;
 	location->len = len;
@@ -276,6 +291,7 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &parent->locations, link) {
+		child->last_number = location->number - 1; /* the same numbers */
 		if (location->wanted &&
 		    !location_add(child, location->type, location->addr, location->len,
 				  &location->conditions, &location->commands))

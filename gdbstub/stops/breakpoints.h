@@ -17,6 +17,7 @@ struct breakpoints {
 	struct inferior *inferior;
 	struct engines *engines;
 	struct location_list locations;
+	unsigned int last_number; /* given to a location; none is given twice */
 };
 
 /** "break", "hbreak", "watch", "rwatch", "awatch". */

@@ -70,7 +70,7 @@ static struct error *drop_unwanted(struct breakpoints *breakpoints, bool steppin
 	struct error *error = NULL;
 
 	if (!stepping)
-		locations_evict_unwanted(breakpoints);
+		locations_drop_unwanted(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!error && !location->wanted && location->state == LOCATION_IN)
 			error = location_switch(location, LOCATION_SUSPENDED);

@@ -46,6 +46,7 @@ struct commands {
 struct location {
 	TAILQ_ENTRY(location) link;
 	struct inferior *inferior;
+	unsigned int number; /* of the inferior's locations, for people; from 1 up */
 	enum breakpoint_type type;
 	uint64_t addr;
 	unsigned int len;	      /* the packet's kind: bytes to watch */

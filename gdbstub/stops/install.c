@@ -108,19 +108,18 @@ static bool demote_one(struct breakpoints *breakpoints)
 	return false;
 }
 
-bool locations_evict_unwanted(struct breakpoints *breakpoints)
+/* The slots of what nobody wants now. The client may want it again at once, so the
+ * locations themselves stay. */
+static bool free_unwanted_slots(struct breakpoints *breakpoints)
 {
-	struct location *location, *next;
+	struct location *location;
 	bool freed = false;
 
-	for (location = TAILQ_FIRST(&breakpoints->locations); location;
-	     location = next) {
-		next = TAILQ_NEXT(location, link);
-		if (location->wanted)
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->wanted || !location_uses_hardware(location))
 			continue;
-		freed |= location_uses_hardware(location);
 		location_take_out(location, false);
-		location_destroy(breakpoints, location);
+		freed = true;
 	}
 	return freed;
 }
@@ -165,8 +164,7 @@ struct error *location_install(struct breakpoints *breakpoints,
 
 	if (location->type == BREAKPOINT_SOFTWARE)
 		return error;
-	if (error && error_errno(error) == ENOSPC &&
-	    locations_evict_unwanted(breakpoints)) {
+	if (error && error_errno(error) == ENOSPC && free_unwanted_slots(breakpoints)) {
 		error_destroy(error);
 		error = location_put_in(breakpoints, location);
 	}

@@ -19,6 +19,8 @@
 void location_take_out(struct location *location, bool gone);
 /** Frees a location, which must be out. */
 void location_destroy(struct breakpoints *breakpoints, struct location *location);
+/** Takes out and frees what nobody wants any longer. */
+void locations_drop_unwanted(struct breakpoints *breakpoints);
 /** Is it in place (on or off) by other means than a planted trap? */
 bool location_uses_hardware(const struct location *location);
 
@@ -29,8 +31,6 @@ bool location_uses_hardware(const struct location *location);
  */
 struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location);
-/** Takes out and frees what nobody wants any longer; true if that freed a slot. */
-bool locations_evict_unwanted(struct breakpoints *breakpoints);
 
 /* ---- commit.c ---- */
 

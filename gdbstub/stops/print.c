@@ -7,6 +7,7 @@
 #include "stops/breakpoints.h"
 
 enum {
+	COLUMN_NUMBER,
 	COLUMN_WHAT,
 	COLUMN_ADDRESS,
 	COLUMN_SYMBOL,
@@ -24,6 +25,7 @@ static const struct {
 	const char *title;
 	int flags;
 } columns[NCOLUMNS] = {
+	[COLUMN_NUMBER] = {"Num", SCOLS_FL_RIGHT},
 	[COLUMN_WHAT] = {"What", 0},
 	[COLUMN_ADDRESS] = {"Address", 0},
 	[COLUMN_SYMBOL] = {"Symbol", 0},
@@ -90,6 +92,9 @@ static void append_cell(struct buffer *out, int column, const struct location *l
 			const struct location_counts *counts, struct symbols *symbols)
 {
 	switch (column) {
+	case COLUMN_NUMBER:
+		buffer_printf(out, "%u", location->number);
+		break;
 	case COLUMN_WHAT:
 		buffer_append_string(out, breakpoint_type_name(location->type));
 		break;
