@@ -35,6 +35,16 @@ struct regset_def {
 	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ... */
 };
 
+/**
+ * How the kernel context's value of a register becomes the one that ptrace shows at
+ * the stop of an execute breakpoint. All zero: it is that.
+ */
+struct bpf_rule {
+	uint8_t bits;	 /* only so many are the register's; 0: all that it has */
+	uint32_t set;	 /* ptrace shows these, too */
+	uint32_t unsure; /* if one of these is set, the value is not known */
+};
+
 /** One register: a row of the architecture's table; its index is gdb's number. */
 struct reg_def {
 	const char *name;
@@ -44,10 +54,11 @@ struct reg_def {
 	uint16_t bits;
 	uint8_t regset;	    /* index into arch_ops.regsets */
 	uint16_t offset;    /* in the regset, in bytes */
-	int16_t bpf_offset; /* in struct bpf_perf_event_data, 8 bytes wide and
-			     * equal to what ptrace shows at a stop, or
+	int16_t bpf_offset; /* in struct bpf_perf_event_data, 8 bytes wide and, by
+			     * bpf_rule, equal to what ptrace shows at a stop; or
 			     * REG_NOT_IN_BPF_CONTEXT */
 	uint8_t access;	    /* the architecture's own: how to read and write it */
+	struct bpf_rule bpf_rule;
 };
 
 /** The regsets of one stopped thread, as fetched so far (inferior/registers.h). */

@@ -51,7 +51,8 @@ struct compiler {
 bool values_is_imm(struct ir_operand operand);
 void values_zero_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
 void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
-/** reg = register @number of the thread, one that the context has. */
+/** reg = register @number of the thread, one that the context has; or to the maybe
+ * exit if its value is not sure (struct bpf_rule). */
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg);
 /** The BPF register that has the operand: @scratch, unless it is in one already. */
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch);

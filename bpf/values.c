@@ -38,9 +38,18 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits)
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 {
 	const struct reg_def *row = &c->registers[number];
+	const struct bpf_rule *rule = &row->bpf_rule;
 
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
-	values_zero_extend(&c->emitter, reg, row->bits);
+	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
+	if (rule->unsure) {
+		c->used_maybe = true;
+		bpf_emit_jump(&c->emitter,
+			      bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
+			      c->label_maybe);
+	}
+	if (rule->set)
+		bpf_emit(&c->emitter, bpf_alu_imm(BPF_OR, reg, (int32_t)rule->set));
 }
 
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch)

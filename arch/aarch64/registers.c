@@ -18,13 +18,19 @@
 			offsetof(struct user_pt_regs, member),                         \
 			offsetof(struct bpf_perf_event_data, regs) +                   \
 				offsetof(struct user_pt_regs, member),                 \
+			0,                                                             \
+		{                                                                      \
 			0                                                              \
+		}                                                                      \
 	}
 #define X(n) GENERAL("x" #n, "int", regs[n])
 #define OTHER(name, feature, type, bits, regset, offset)                               \
 	{                                                                              \
 		name, feature, type, NULL, bits, regset, offset,                       \
-			REG_NOT_IN_BPF_CONTEXT, 0                                      \
+			REG_NOT_IN_BPF_CONTEXT, 0,                                     \
+		{                                                                      \
+			0                                                              \
+		}                                                                      \
 	}
 #define V(n)                                                                           \
 	OTHER("v" #n, AARCH64_FPU, "aarch64v", 128, AARCH64_FPREGS,                    \

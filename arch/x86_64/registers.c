@@ -11,6 +11,7 @@
  */
 #include "arch/x86_64/x86_64.h"
 
+#include <asm/processor-flags.h>
 #include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
@@ -99,16 +100,24 @@ struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
 	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE},
 };
 
-#define GENERAL(name, feature, type, bits, bpf)                                        \
+#define RULED(name, feature, type, bits, bpf, ...)                                     \
 	{                                                                              \
 #name, feature, type, NULL, bits, X86_64_GENERAL,                      \
-			offsetof(struct user_regs_struct, name), bpf, ACCESS_GENERAL   \
+			offsetof(struct user_regs_struct, name), bpf, ACCESS_GENERAL,  \
+			__VA_ARGS__                                                    \
 	}
+#define GENERAL(name, feature, type, bits, bpf)                                        \
+	RULED(name, feature, type, bits, bpf, {0})
 #define IN_BPF(name)                                                                   \
 	(offsetof(struct bpf_perf_event_data, regs) + offsetof(struct pt_regs, name))
 #define BPF_GENERAL(name, type) GENERAL(name, X86_64_CORE, type, 64, IN_BPF(name))
-/* The BPF context has eflags, cs and ss too, but as the exception found them: RF
- * and TF are not what ptrace shows, and these are not 8 bytes wide in gdb. */
+/* At an execute breakpoint the kernel sets RF after the program has run; a TF that
+ * ptrace has set, ptrace hides (kernel arch/x86/kernel/hw_breakpoint.c, ptrace.c). */
+#define FLAGS(name, type)                                                              \
+	RULED(name, X86_64_CORE, type, 32, IN_BPF(name),                               \
+	      {.set = X86_EFLAGS_RF, .unsure = X86_EFLAGS_TF})
+/* Newer kernels have other things in the upper bits. */
+#define SELECTOR(name) RULED(name, X86_64_CORE, "int32", 32, IN_BPF(name), {.bits = 16})
 #define NOT_BPF_GENERAL(name, feature, type, bits)                                     \
 	GENERAL(name, feature, type, bits, REG_NOT_IN_BPF_CONTEXT)
 
@@ -116,7 +125,10 @@ struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
 #define XSTATE(name, feature, type, group, bits, offset, access)                       \
 	{                                                                              \
 		name, feature, type, group, bits, X86_64_XSTATE, offset,               \
-			REG_NOT_IN_BPF_CONTEXT, access                                 \
+			REG_NOT_IN_BPF_CONTEXT, access,                                \
+		{                                                                      \
+			0                                                              \
+		}                                                                      \
 	}
 #define X87_ENVIRONMENT(name, offset, access)                                          \
 	XSTATE(name, X86_64_CORE, "int", "float", 32, offset, access)
@@ -164,9 +176,9 @@ static const struct reg_def all_registers[] = {
 	BPF_GENERAL(r14, "int64"),
 	BPF_GENERAL(r15, "int64"),
 	BPF_GENERAL(rip, "code_ptr"),
-	NOT_BPF_GENERAL(eflags, X86_64_CORE, "i386_eflags", 32),
-	NOT_BPF_GENERAL(cs, X86_64_CORE, "int32", 32),
-	NOT_BPF_GENERAL(ss, X86_64_CORE, "int32", 32),
+	FLAGS(eflags, "i386_eflags"),
+	SELECTOR(cs),
+	SELECTOR(ss),
 	NOT_BPF_GENERAL(ds, X86_64_CORE, "int32", 32),
 	NOT_BPF_GENERAL(es, X86_64_CORE, "int32", 32),
 	NOT_BPF_GENERAL(fs, X86_64_CORE, "int32", 32),

@@ -247,7 +247,8 @@ Test(x86_64, bpf_context)
 	cr_expect_eq(reg_by_name(ops, "rax")->bpf_offset, 80);
 	cr_expect_eq(reg_by_name(ops, "rip")->bpf_offset, 128);
 	cr_expect_eq(reg_by_name(ops, "rsp")->bpf_offset, 152);
-	cr_expect_eq(reg_by_name(ops, "eflags")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
+	cr_expect_eq(reg_by_name(ops, "eflags")->bpf_offset, 144);
+	cr_expect_eq(reg_by_name(ops, "ds")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
 	cr_expect_eq(reg_by_name(ops, "fs_base")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
 	cr_expect_eq(reg_by_name(ops, "xmm0")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
 }
