@@ -60,6 +60,9 @@ struct agent_context {
 	int (*read_memory)(void *data, uint64_t addr, void *value, size_t len);
 	/** A register zero-extended to 64 bits: 0, or a negative errno. */
 	int (*read_register)(void *data, unsigned int number, uint64_t *value);
+	/** A trace state variable: 0, or a negative errno. NULL: there are none. */
+	int (*read_variable)(void *data, unsigned int number, uint64_t *value);
+	int (*write_variable)(void *data, unsigned int number, uint64_t value);
 	/** Takes what a command prints, one printf at a time. Only for commands. */
 	void (*print)(void *data, const char *text, size_t len);
 	void *data;

@@ -75,6 +75,28 @@ static struct error *read_register(struct machine *m, unsigned int number)
 	return NULL;
 }
 
+/* getv, or setv, which leaves the value where it is. */
+static struct error *access_variable(struct machine *m, const struct agent_insn *insn)
+{
+	const struct agent_context *context = m->context;
+	unsigned int number = (unsigned int)insn->operand;
+	uint64_t value = 0;
+	int r;
+
+	if (!context->read_variable || !context->write_variable)
+		return error_create(0, "there are no trace state variables here");
+	if (insn->code == AGENT_SETV)
+		r = context->write_variable(context->data, number,
+					    m->stack[m->depth - 1]);
+	else
+		r = context->read_variable(context->data, number, &value);
+	if (r < 0)
+		return error_create(-r, "trace state variable %u", number);
+	if (insn->code == AGENT_GETV)
+		push(m, value);
+	return NULL;
+}
+
 static void shuffle(struct machine *m, const struct agent_insn *insn)
 {
 	uint64_t *top = &m->stack[m->depth - 1];
@@ -199,7 +221,7 @@ static struct error *execute(struct machine *m, const struct agent_insn *insn)
 		push(m, agent_extend(insn->code, pop(m), insn->operand));
 		return NULL;
 	case AGENT_CLASS_VARIABLE:
-		return error_create(0, "only gdb knows trace state variables");
+		return access_variable(m, insn);
 	case AGENT_CLASS_PRINT:
 		return print(m, insn);
 	}

@@ -74,7 +74,7 @@ enum agent_class {
 	AGENT_CLASS_SHUFFLE,  /* moves cells only: dup, pop, swap, pick, rot */
 	AGENT_CLASS_EXTEND,   /* a -> the low operand bits of a, extended */
 	AGENT_CLASS_JUMP,     /* the operand is an offset */
-	AGENT_CLASS_VARIABLE, /* of trace state, whose value only the client knows */
+	AGENT_CLASS_VARIABLE, /* reads or sets the trace state variable @operand */
 	AGENT_CLASS_PRINT,    /* function, channel, arguments ->; in commands only */
 };
 

@@ -30,10 +30,34 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	return 0;
 }
 
+/* Variables 0 and 1. */
+static uint64_t variables[2];
+
+static int read_variable(void *data, unsigned int number, uint64_t *value)
+{
+	(void)data;
+	if (number >= sizeof(variables) / sizeof(variables[0]))
+		return -ENOENT;
+	*value = variables[number];
+	return 0;
+}
+
+static int write_variable(void *data, unsigned int number, uint64_t value)
+{
+	uint64_t before;
+
+	if (read_variable(data, number, &before) < 0)
+		return -ENOENT;
+	variables[number] = value;
+	return 0;
+}
+
 static struct error *evaluate(const uint8_t *bytes, size_t len, uint64_t *result)
 {
 	static const struct agent_context context = {.read_memory = read_memory,
-						     .read_register = read_register};
+						     .read_register = read_register,
+						     .read_variable = read_variable,
+						     .write_variable = write_variable};
 	struct agent_expr *expr = NULL;
 	struct error *error = agent_expr_create(bytes, len, &expr);
 
@@ -81,13 +105,36 @@ Test(interp, constants_and_registers)
 	FAILS("offset 0: reg: cannot read register 2: No data available", 0x26, 0, 2);
 }
 
-/* gdb, which is told of a hit then, evaluates them itself. */
-Test(interp, trace_state_variables_fail)
+Test(interp, trace_state_variables)
 {
-	FAILS("offset 0: getv: only gdb knows trace state variables", 0x2c, 0, 1);
-	FAILS("offset 2: setv: only gdb knows trace state variables", C8(1), 0x2d, 0,
-	      1);
-	EVALUATES(1, C8(1), C8(1), 0x20, 0, 11, 0x2c, 0, 1, 0x29);
+	variables[0] = 41;
+	variables[1] = 0;
+	/* $0 = $0 + 1, whose value is still there; $1 */
+	EVALUATES(42, 0x2c, 0, 0, C8(1), 0x02, 0x2d, 0, 0, 0x2c, 0, 1, 0x02);
+	cr_expect_eq(variables[0], 42);
+	/* What was set is what is read. */
+	EVALUATES(7, C8(7), 0x2d, 0, 1, 0x29, 0x2c, 0, 1);
+	cr_expect_eq(variables[1], 7);
+	FAILS("offset 0: getv: trace state variable 2: No such file or directory", 0x2c,
+	      0, 2);
+	FAILS("offset 2: setv: trace state variable 256: No such file or directory",
+	      C8(1), 0x2d, 1, 0);
+}
+
+Test(interp, trace_state_variables_that_nobody_keeps)
+{
+	static const uint8_t bytes[] = {0x2c, 0, 1, 0x27};
+	static const struct agent_context context = {0};
+	_cleanup_error_ struct error *error = NULL;
+	struct agent_expr *expr;
+	uint64_t result;
+
+	cr_assert_null(agent_expr_create(bytes, sizeof(bytes), &expr));
+	error = agent_expr_evaluate(expr, &context, &result);
+	cr_assert_not_null(error);
+	cr_expect_str_eq(error_text(error),
+			 "offset 0: getv: there are no trace state variables here");
+	agent_expr_unref(expr);
 }
 
 Test(interp, arithmetic)
