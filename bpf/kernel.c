@@ -17,7 +17,7 @@
 
 /* A power of two and a multiple of every page size. A thread leaves a record per
  * location before it stops: room for thousands of threads at one instant. */
-enum { RING_SIZE = 512 * 1024 };
+enum { HITS_SIZE = 512 * 1024 };
 
 /* The verifier's division of signed numbers is marked in the offset, since Linux
  * 6.6 (Documentation/bpf/standardization/instruction-set.rst, "Arithmetic"). */
@@ -160,26 +160,13 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 	return NULL;
 }
 
-static int take_record(void *data, void *record, size_t size)
+static bool take_record(void *data, const void *record, size_t size)
 {
 	struct bpf_kernel *kernel = data;
 
 	if (size >= sizeof(struct bpf_hit_record))
 		kernel->on_record(kernel->data, record);
-	return 0;
-}
-
-static struct error *make_ring(struct bpf_kernel *kernel)
-{
-	kernel->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "truehit_ring", 0, 0,
-					 RING_SIZE, NULL);
-	if (kernel->ring_fd < 0)
-		return error_create(-kernel->ring_fd,
-				    "the BPF ring of hits cannot be made");
-	kernel->ring = ring_buffer__new(kernel->ring_fd, take_record, kernel, NULL);
-	if (!kernel->ring)
-		return error_create(errno, "the BPF ring of hits cannot be mapped");
-	return NULL;
+	return true;
 }
 
 __attribute__((format(printf, 2, 0))) static int
@@ -195,12 +182,14 @@ log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 	return 0;
 }
 
+static const struct bpf_kernel no_kernel = {.shared_fd = -1, .hits = {.fd = -1}};
+
 struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
 			      void *data)
 {
 	struct error *error;
 
-	*kernel = (struct bpf_kernel){.shared_fd = -1, .ring_fd = -1};
+	*kernel = no_kernel;
 	kernel->on_record = on_record;
 	kernel->data = data;
 	libbpf_set_print(log_libbpf);
@@ -209,7 +198,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 	if (!error)
 		error = make_shared(kernel);
 	if (!error)
-		error = make_ring(kernel);
+		error = ring_create(&kernel->hits, "truehit_hits", HITS_SIZE);
 	if (error) {
 		bpf_kernel_deinit(kernel);
 		return error;
@@ -222,17 +211,16 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 
 void bpf_kernel_deinit(struct bpf_kernel *kernel)
 {
-	ring_buffer__free(kernel->ring);
 	if (kernel->shared)
 		munmap(kernel->shared, sizeof(struct bpf_shared));
-	cleanup_close(&kernel->ring_fd);
+	ring_destroy(&kernel->hits);
 	cleanup_close(&kernel->shared_fd);
-	*kernel = (struct bpf_kernel){.shared_fd = -1, .ring_fd = -1};
+	*kernel = no_kernel;
 }
 
 void bpf_kernel_drain(struct bpf_kernel *kernel)
 {
-	ring_buffer__consume(kernel->ring);
+	ring_drain(&kernel->hits, take_record, kernel);
 }
 
 int bpf_kernel_take_location(struct bpf_kernel *kernel)

@@ -13,8 +13,7 @@
 
 #include "base/error.h"
 #include "bpf/hits.h"
-
-struct ring_buffer;
+#include "bpf/ring.h"
 
 /** Takes one record out of the ring. */
 typedef void bpf_record_fn(void *data, const struct bpf_hit_record *record);
@@ -22,8 +21,7 @@ typedef void bpf_record_fn(void *data, const struct bpf_hit_record *record);
 struct bpf_kernel {
 	int shared_fd;		   /* the array map of one struct bpf_shared */
 	struct bpf_shared *shared; /* ... as mapped here */
-	int ring_fd;		   /* the ring of struct bpf_hit_record */
-	struct ring_buffer *ring;
+	struct ring hits;	   /* of struct bpf_hit_record */
 	bpf_record_fn *on_record;
 	void *data;
 
@@ -43,7 +41,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 			      void *data);
 void bpf_kernel_deinit(struct bpf_kernel *kernel);
 
-/** Takes every record out of the ring. Makes no system call. */
+/** Takes every record of a hit that is there. */
 void bpf_kernel_drain(struct bpf_kernel *kernel);
 
 /** A free location index, its counts set to zero; -ENOSPC: none is left. */

@@ -24,7 +24,7 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 			{
 				.arch = arch,
 				.shared_fd = kernel->shared_fd,
-				.ring_fd = kernel->ring_fd,
+				.ring_fd = kernel->hits.fd,
 				.stop_by_signal = stop_by_signal,
 				.task_blocked_offset = kernel->task_blocked_offset,
 				.pid_ns_device = kernel->pid_ns_device,
