@@ -2,8 +2,10 @@
 #include "rsp/connection.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "base/buffer.h"
@@ -16,6 +18,8 @@ enum {
 	/* A client with so much unread gets no more of its requests served. */
 	OUT_LIMIT = 4 * RSP_PACKET_SIZE,
 	TRACE_MAX = 1024,
+	DELIVERY_CHECK =
+		10, /* ms: no event tells that the kernel has got rid of bytes */
 };
 
 struct connection {
@@ -23,8 +27,10 @@ struct connection {
 	struct frame_decoder decoder;
 	struct buffer in; /* read; bytes before in_pos are done with */
 	size_t in_pos;
-	struct buffer out;  /* to be written */
-	struct buffer last; /* the last packet as sent, for '-' */
+	struct buffer out;     /* to be written */
+	struct buffer last;    /* the last packet as sent, for '-' */
+	struct buffer waiting; /* packets to be sent once that is acknowledged */
+	bool unacknowledged;   /* the last packet */
 	bool no_ack;
 	bool eof;    /* the client sends no more */
 	bool broken; /* nothing can be sent any more */
@@ -57,6 +63,7 @@ void connection_destroy(struct connection *connection)
 	buffer_deinit(&connection->in);
 	buffer_deinit(&connection->out);
 	buffer_deinit(&connection->last);
+	buffer_deinit(&connection->waiting);
 	free(connection);
 }
 
@@ -153,17 +160,50 @@ static void queue(struct connection *connection, const char *data, size_t len)
 	write_out(connection);
 }
 
+static void transmit(struct connection *connection, const char *frame, size_t len)
+{
+	buffer_reset(&connection->last);
+	buffer_append(&connection->last, frame, len);
+	connection->unacknowledged = !connection->no_ack;
+	queue(connection, frame, len);
+}
+
+/* '#' ends a frame, two digits follow; within it, '#' is escaped. */
+static size_t frame_length(const struct buffer *frames)
+{
+	const char *end = memchr(frames->data, '#', frames->len);
+
+	return end ? (size_t)(end - frames->data) + 3 : frames->len;
+}
+
+static void on_acknowledged(struct connection *connection)
+{
+	struct buffer *waiting = &connection->waiting;
+
+	connection->unacknowledged = false;
+	while (waiting->len > 0 && !connection->unacknowledged) {
+		size_t len = frame_length(waiting);
+
+		transmit(connection, waiting->data, len);
+		buffer_consume(waiting, len);
+	}
+}
+
+/* Only one packet may be on its way: '-' does not say which is meant. */
 void connection_send(struct connection *connection, const void *payload, size_t len)
 {
+	struct buffer frame _cleanup_buffer_ = {0};
+
 	trace("->", payload, len);
-	buffer_reset(&connection->last);
-	frame_encode(&connection->last, FRAME_START_PACKET, payload, len);
-	if (buffer_failed(&connection->last)) {
+	frame_encode(&frame, FRAME_START_PACKET, payload, len);
+	if (connection->unacknowledged)
+		buffer_append(&connection->waiting, frame.data, frame.len);
+	else if (!buffer_failed(&frame))
+		transmit(connection, frame.data, frame.len);
+	if (buffer_failed(&frame) || buffer_failed(&connection->waiting)) {
 		log_warning("no memory for a reply to the client");
 		connection->broken = true;
-		return;
 	}
-	queue(connection, connection->last.data, connection->last.len);
 }
 
 void connection_notify(struct connection *connection, const void *payload, size_t len)
@@ -186,11 +226,18 @@ static void acknowledge(struct connection *connection, bool good)
 		queue(connection, good ? "+" : "-", 1);
 }
 
+/* Who asks for something has what it was sent. */
+static void take_request(struct connection *connection)
+{
+	acknowledge(connection, true);
+	on_acknowledged(connection);
+}
+
 /* The client waits for a reply to what we could not read. */
 static void refuse(struct connection *connection, const char *reason)
 {
 	log_debug(LOG_RSP, "refused: %s", reason);
-	acknowledge(connection, true);
+	take_request(connection);
 	connection_send(connection, reason, strlen(reason));
 }
 
@@ -214,7 +261,7 @@ static bool take_event(struct connection *connection, enum frame_event event)
 {
 	switch (event) {
 	case FRAME_PACKET:
-		acknowledge(connection, true);
+		take_request(connection);
 		return true;
 	case FRAME_INTERRUPT:
 		return true;
@@ -230,8 +277,10 @@ static bool take_event(struct connection *connection, enum frame_event event)
 	case FRAME_MALFORMED:
 		refuse(connection, "E.the packet has a misplaced escape or run length");
 		return false;
-	case FRAME_NONE:
 	case FRAME_ACK:
+		on_acknowledged(connection);
+		return false;
+	case FRAME_NONE:
 		break;
 	}
 	return false;
@@ -267,6 +316,29 @@ enum connection_event connection_next(struct connection *connection,
 void connection_set_no_ack(struct connection *connection)
 {
 	connection->no_ack = true;
+	on_acknowledged(connection);
+}
+
+size_t connection_unsent(const struct connection *connection)
+{
+	return connection->out.len + connection->waiting.len;
+}
+
+/* What the kernel still has to bring to the other end. */
+static size_t undelivered(const struct connection *connection)
+{
+	int unsent = 0;
+
+	if (connection->broken)
+		return 0;
+	if (ioctl(connection->out_fd, SIOCOUTQ, &unsent) < 0)
+		unsent = 0; /* a pipe: it outlives us */
+	return connection_unsent(connection) + (size_t)unsent;
+}
+
+bool connection_delivered(const struct connection *connection)
+{
+	return undelivered(connection) == 0;
 }
 
 static int64_t now_ms(void)
@@ -277,17 +349,45 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-void connection_drain(struct connection *connection, int timeout)
+/* Acknowledgements count; requests come too late. */
+static void discard_requests(struct connection *connection)
 {
-	int64_t end = now_ms() + timeout;
+	struct cursor packet;
+	enum connection_event event;
 
-	write_out(connection);
-	while (connection->out.len > 0 && !connection->broken) {
-		struct pollfd fd = {.fd = connection->out_fd, .events = POLLOUT};
-		int64_t left = end - now_ms();
+	do
+		event = connection_next(connection, &packet);
+	while (event == CONNECTION_PACKET || event == CONNECTION_INTERRUPT);
+	if (connection->eof) /* nothing will be acknowledged any more */
+		connection_set_no_ack(connection);
+}
 
-		if (left <= 0 || poll(&fd, 1, (int)left) == 0)
-			return;
-		write_out(connection);
-	}
+/* Until something can be done. False: the client is gone. */
+static bool wait_for_client(const struct connection *connection)
+{
+	struct pollfd fds[CONNECTION_POLL_FDS];
+
+	connection_poll(connection, fds);
+	if (connection->eof)
+		fds[0].fd = -1; /* it would always be ready */
+	poll(fds, CONNECTION_POLL_FDS, DELIVERY_CHECK);
+	return !(fds[1].revents & (POLLERR | POLLHUP));
+}
+
+/* Reads, too: closing a socket that holds unread bytes resets it, and what is on its
+ * way is gone. */
+void connection_drain(struct connection *connection, int patience)
+{
+	int64_t end = now_ms() + patience;
+	size_t left = SIZE_MAX;
+
+	do {
+		size_t before = left;
+
+		connection_io(connection);
+		discard_requests(connection);
+		left = undelivered(connection);
+		if (left < before)
+			end = now_ms() + patience;
+	} while (left > 0 && now_ms() < end && wait_for_client(connection));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One client: bytes in and out, never blocking. Acknowledges packets, and sends
- * the last one again when the client asks.
+ * the last one again when the client asks. While acknowledgements are used, a packet
+ * waits until the one before it is acknowledged.
  */
 #ifndef TRUEHIT_RSP_CONNECTION_H
 #define TRUEHIT_RSP_CONNECTION_H
@@ -43,7 +44,14 @@ void connection_send(struct connection *connection, const void *payload, size_t 
 void connection_notify(struct connection *connection, const void *payload, size_t len);
 /** QStartNoAckMode: neither sends nor heeds acknowledgements from now on. */
 void connection_set_no_ack(struct connection *connection);
-/** Waits until everything is written, at most @timeout milliseconds. */
-void connection_drain(struct connection *connection, int timeout);
+/** Bytes of packets that were sent, but that the kernel has not taken yet. */
+size_t connection_unsent(const struct connection *connection);
+/** Has the client's side (its kernel, at least) all that was sent? Or is it gone? */
+bool connection_delivered(const struct connection *connection);
+/**
+ * Waits for that, as long as it does not take the client more than @patience
+ * milliseconds to read on. What it sends meanwhile is dropped.
+ */
+void connection_drain(struct connection *connection, int patience);
 
 #endif

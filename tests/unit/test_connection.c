@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -332,6 +333,45 @@ Test(connection, sends_again_when_asked)
 	connection_destroy(pair.connection);
 }
 
+/* Else '-' would be for an older packet than the one that is sent again. */
+Test(connection, one_packet_at_a_time_is_unacknowledged)
+{
+	struct pair pair = pair_create();
+
+	connection_send(pair.connection, "O61", 3);
+	connection_send(pair.connection, "O62", 3);
+	connection_send(pair.connection, "O#", 2);
+	client_receives(&pair, "$O61#b6");
+	client_sends(&pair, "-");
+	expect_nothing(&pair);
+	client_receives(&pair, "$O61#b6");
+	client_sends(&pair, "+");
+	expect_nothing(&pair);
+	client_receives(&pair, "$O62#b7");
+	client_sends(&pair, "-+");
+	expect_nothing(&pair);
+	client_receives(&pair, "$O62#b7$O}\003#cf");
+	cr_expect_eq(connection_unsent(pair.connection), 0);
+	connection_destroy(pair.connection);
+}
+
+/* A request is an acknowledgement, too. */
+Test(connection, what_waits_is_not_forgotten)
+{
+	struct pair pair = pair_create();
+
+	connection_send(pair.connection, "O61", 3);
+	connection_send(pair.connection, "O62", 3);
+	connection_send(pair.connection, "O63", 3);
+	client_sends(&pair, "$OK#9a");
+	expect_packet(&pair, "OK");
+	client_receives(&pair, "$O61#b6+$O62#b7");
+	cr_expect_gt(connection_unsent(pair.connection), 0);
+	connection_set_no_ack(pair.connection);
+	client_receives(&pair, "$O63#b8");
+	connection_destroy(pair.connection);
+}
+
 Test(connection, without_acknowledgements)
 {
 	struct pair pair = pair_create();
@@ -413,5 +453,87 @@ Test(connection, client_that_does_not_read, .timeout = 60)
 	connection_io(pair.connection);
 	connection_drain(pair.connection, PATIENCE);
 	cr_expect_eq(connection_next(pair.connection, &packet), CONNECTION_GONE);
+	connection_destroy(pair.connection);
+}
+
+/* ---- the end ---- */
+
+struct reader {
+	int fd;
+	size_t count;
+};
+
+/* Slower than the server's patience for the whole, and never silent. */
+static void *read_slowly(void *arg)
+{
+	struct reader *reader = arg;
+	char chunk[65536];
+	ssize_t n;
+
+	while ((n = recv(reader->fd, chunk, sizeof(chunk), 0)) > 0) {
+		reader->count += (size_t)n;
+		usleep(20000);
+	}
+	return NULL;
+}
+
+/* Over TCP, where a reset destroys what is on its way. */
+Test(connection, nothing_is_cut_off_at_the_end, .timeout = 60)
+{
+	struct listener listener = listen_at(":0");
+	struct reader reader = {.fd = connect_to(listener.port)};
+	struct connection *connection = accept_from(&listener);
+	struct buffer big _cleanup_buffer_ = {0};
+	int small = 65536;
+	pthread_t thread;
+
+	cr_assert_eq(
+		setsockopt(reader.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)), 0);
+	for (int i = 0; i < RSP_PACKET_SIZE; i++)
+		buffer_append_char(&big, (char)('a' + i % 2));
+	connection_set_no_ack(connection);
+	for (int i = 0; i < 30; i++)
+		connection_send(connection, big.data, big.len);
+	cr_expect_not(connection_delivered(connection));
+	cr_assert_eq(write(reader.fd, "$qC#b4", 6), 6);
+	pthread_create(&thread, NULL, read_slowly, &reader);
+	connection_drain(connection, 500);
+	cr_expect(connection_delivered(connection));
+	connection_destroy(connection);
+	pthread_join(thread, NULL);
+	cr_expect_eq(reader.count, 30 * (big.len + 4));
+	close(reader.fd);
+	listener_close(&listener);
+}
+
+Test(connection, a_client_that_does_not_read_is_left, .timeout = 60)
+{
+	struct listener listener = listen_at(":0");
+	int client = connect_to(listener.port);
+	struct connection *connection = accept_from(&listener);
+	struct buffer big _cleanup_buffer_ = {0};
+
+	for (int i = 0; i < 100 * RSP_PACKET_SIZE; i++)
+		buffer_append_char(&big, (char)('a' + i % 2));
+	connection_send(connection, big.data, big.len);
+	connection_drain(connection, 100);
+	cr_expect_not(connection_delivered(connection));
+	connection_destroy(connection);
+	close(client);
+	listener_close(&listener);
+}
+
+/* Who sends no more acknowledges no more. */
+Test(connection, half_closed)
+{
+	struct pair pair = pair_create();
+	char text[64] = "";
+
+	connection_send(pair.connection, "O61", 3);
+	connection_send(pair.connection, "W00", 3);
+	shutdown(pair.client, SHUT_WR);
+	connection_drain(pair.connection, 10);
+	cr_expect_gt(recv(pair.client, text, sizeof(text) - 1, 0), 0);
+	cr_expect_str_eq(text, "$O61#b6$W00#b7");
 	connection_destroy(pair.connection);
 }
