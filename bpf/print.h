@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* BPF instructions as text, in the words of the kernel's verifier. */
+#ifndef TRUEHIT_BPF_PRINT_H
+#define TRUEHIT_BPF_PRINT_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+/**
+ * Appends a program, one line an instruction: its number, its text and, after a jump,
+ * the number that it leads to:
+ *
+ *     12: if r1 != 0x5 goto pc+3 <16>
+ *     13: call bpf_probe_read_user#112
+ *
+ * An instruction that is not known is shown as "code 0xff ...".
+ */
+void bpf_print(const struct bpf_insn *insns, size_t count, struct buffer *out);
+
+#endif
