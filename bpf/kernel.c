@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "bpf/alive.h"
 
 /* A power of two and a multiple of every page size. A thread leaves a record per
  * location before it stops: room for thousands of threads at one instant. */
 enum { HITS_SIZE = 512 * 1024 };
+
+enum { ALIVE_TIMEOUT = 10000 }; /* ms; a load takes less than one */
 
 /* The verifier's division of signed numbers is marked in the offset, since Linux
  * 6.6 (Documentation/bpf/standardization/instruction-set.rst, "Arithmetic"). */
@@ -53,8 +56,11 @@ int bpf_kernel_load_false(void)
 
 static struct error *check_rights(void)
 {
-	_cleanup_close_ int fd = bpf_kernel_load_false();
+	struct error *error = bpf_alive(bpf_kernel_load_false, ALIVE_TIMEOUT);
+	_cleanup_close_ int fd = error ? -1 : bpf_kernel_load_false();
 
+	if (error)
+		return error;
 	if (fd == -EPERM || fd == -EACCES)
 		return error_create(-fd, "BPF programs may not be loaded (%s)", rights);
 	if (fd < 0)
