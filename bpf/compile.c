@@ -85,18 +85,16 @@ static struct error *compile_all(struct compiler *c,
 
 	c->label_true = bpf_emit_new_labels(&c->emitter, 2);
 	c->label_maybe = c->label_true + 1;
-	c->used_true = decided;
+	c->used_true = decided && !c->options->all_maybe;
+	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
-	exits_count_hit(c);
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
 		struct error *error = compile_one(c, conditions->exprs[i], &decided);
 
 		if (error)
 			return error;
 	}
-	if (!decided)
-		exits_return(c, 0);
-	exits_emit(c);
+	exits_emit(c, !decided);
 	return NULL;
 }
 

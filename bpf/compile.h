@@ -2,10 +2,11 @@
 /*
  * The compiler: agent expressions to one BPF program per location.
  *
- * The program counts the hit, evaluates the conditions in order and leaves by
- * one of three exits:
+ * The program evaluates the conditions in order and comes to one of three verdicts,
+ * by which the hit is counted (tally.h):
  *   false   return 0: the kernel forgets the hit
- *   true    a record {BPF_TRUE} into the ring, then the stop
+ *   true    if it passes the gate (gate.h), a record {BPF_TRUE} into the ring, then
+ *           the stop; else as if it were false
  *   maybe   a record {BPF_MAYBE} into the ring, then the stop
  * The list is true if any condition is true. Conditions before a maybe that are
  * false stay decided: the first condition that is not false decides the exit.
@@ -38,6 +39,7 @@ struct bpf_compile_options {
 	 * inode 0: the system's own. A thread of another one leaves tid 0. */
 	uint64_t pid_ns_device, pid_ns_inode;
 	bool signed_division; /* the kernel takes signed BPF division */
+	bool all_maybe;	      /* a location without conditions is left to the stub */
 };
 
 struct bpf_code {

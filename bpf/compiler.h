@@ -9,6 +9,7 @@
 #define TRUEHIT_BPF_COMPILER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/ir.h"
@@ -28,10 +29,11 @@ enum {
 	SLOTS_MAX = SLOT_REGS + (512 + FRAME_RECORD) / 8,
 	/* 8 bytes for a helper to write to, where no record is yet. */
 	FRAME_SCRATCH = -8,
-	/* At the exits no slot is needed any more. */
+	/* At the exits no slot is needed any more, and the record is begun. */
+	FRAME_TID = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, tid),
 	REG_VERDICT = BPF_REG_7,
 	REG_BY_STOP = BPF_REG_8,
-	REG_COUNTS = BPF_REG_9,
+	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */
 };
 
 struct compiler {
@@ -69,10 +71,21 @@ void operations_emit(struct compiler *c, const struct ir_insn *insn);
 
 /* exits.c */
 
-/** Counts the hit, at the program's start. */
-void exits_count_hit(struct compiler *c);
 void exits_return(struct compiler *c, int32_t value);
-/** The exits of c->used_true and c->used_maybe. */
-void exits_emit(struct compiler *c);
+/** A field of struct bpf_location += 1, by its offset. */
+void exits_count(struct compiler *c, size_t field);
+/** What becomes of a hit: of the c->used_true and c->used_maybe that come by their
+ * labels, and of the false ones that fall through, if they can. */
+void exits_emit(struct compiler *c, bool used_false);
+
+/* tally.c */
+
+/** Counts the hit for the thread FRAME_TID, by REG_VERDICT. */
+void tally_emit(struct compiler *c);
+
+/* gate.c */
+
+/** Jumps to @ignored if this true hit is one of those. */
+void gate_emit(struct compiler *c, uint32_t ignored);
 
 #endif

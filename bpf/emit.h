@@ -113,6 +113,27 @@ static inline struct bpf_insn bpf_atomic_add(uint8_t dst, int16_t offset, uint8_
 				 .imm = BPF_ADD};
 }
 
+/** *(uint64_t *)(dst + offset) += src, atomically; src becomes what was there before.
+ * Since Linux 5.12, as the next one. */
+static inline struct bpf_insn bpf_fetch_add(uint8_t dst, int16_t offset, uint8_t src)
+{
+	struct bpf_insn insn = bpf_atomic_add(dst, offset, src);
+
+	insn.imm |= BPF_FETCH;
+	return insn;
+}
+
+/** If *(uint64_t *)(dst + offset) is r0, it becomes src, atomically; r0 is what was
+ * there before. */
+static inline struct bpf_insn bpf_compare_exchange(uint8_t dst, int16_t offset,
+						   uint8_t src)
+{
+	struct bpf_insn insn = bpf_atomic_add(dst, offset, src);
+
+	insn.imm = BPF_CMPXCHG;
+	return insn;
+}
+
 static inline struct bpf_insn bpf_jump(void)
 {
 	return (struct bpf_insn){.code = BPF_JMP | BPF_JA};

@@ -11,31 +11,10 @@ void exits_return(struct compiler *c, int32_t value)
 	bpf_emit(&c->emitter, bpf_exit());
 }
 
-static void emit_count(struct compiler *c, uint8_t counts, size_t field)
+void exits_count(struct compiler *c, size_t field)
 {
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, BPF_REG_1, 1));
-	bpf_emit(&c->emitter, bpf_atomic_add(counts, (int16_t)field, BPF_REG_1));
-}
-
-static void emit_counts_address(struct compiler *c, uint8_t reg)
-{
-	bpf_emit_map_value(&c->emitter, reg, c->options->shared_fd,
-			   (uint32_t)offsetof(struct bpf_shared, locations) +
-				   c->options->location *
-					   sizeof(struct bpf_location_counts));
-}
-
-void exits_count_hit(struct compiler *c)
-{
-	emit_counts_address(c, BPF_REG_2);
-	emit_count(c, BPF_REG_2, offsetof(struct bpf_location_counts, hits));
-}
-
-static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, size_t field)
-{
-	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, verdict));
-	emit_counts_address(c, REG_COUNTS);
-	emit_count(c, REG_COUNTS, field);
+	bpf_emit(&c->emitter, bpf_atomic_add(REG_LOCATION, (int16_t)field, BPF_REG_1));
 }
 
 /* Is the stop always made by SIGSTOP? */
@@ -74,25 +53,35 @@ _Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
 			       offsetof(struct bpf_pidns_info, tgid),
 	       "tid and the field after it take a struct bpf_pidns_info");
 
+/* A thread of another PID name space: 0. */
 static void emit_tid(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint32_t known;
 
 	if (c->options->pid_ns_inode == 0) {
 		bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
-		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(tid), BPF_REG_0));
+		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_TID, BPF_REG_0));
 		return;
 	}
-	known = bpf_emit_new_labels(e, 1);
 	bpf_emit_const(e, BPF_REG_1, c->options->pid_ns_device);
 	bpf_emit_const(e, BPF_REG_2, c->options->pid_ns_inode);
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_TID));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, sizeof(struct bpf_pidns_info)));
 	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), known);
-	emit_count(c, REG_COUNTS, offsetof(struct bpf_location_counts, lost));
+}
+
+/* The stub cannot do anything with the record of an unknown thread. */
+static void emit_count_unknown(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t known = bpf_emit_new_labels(e, 1);
+
+	if (c->options->pid_ns_inode == 0)
+		return;
+	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_TID));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_1, 0), known);
+	exits_count(c, offsetof(struct bpf_location, lost));
 	bpf_emit_bind(e, known);
 }
 
@@ -101,7 +90,7 @@ static void emit_record(struct compiler *c)
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t sent = bpf_emit_new_labels(e, 1);
 
-	emit_tid(c);
+	emit_count_unknown(c);
 	bpf_emit(e, bpf_store_imm(BPF_W, BPF_REG_FP, FRAME_FIELD(location),
 				  (int32_t)c->options->location));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));
@@ -119,7 +108,7 @@ static void emit_record(struct compiler *c)
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, 0));
 	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_output));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), sent);
-	emit_count(c, REG_COUNTS, offsetof(struct bpf_location_counts, lost));
+	exits_count(c, offsetof(struct bpf_location, lost));
 	bpf_emit_bind(e, sent);
 }
 
@@ -146,26 +135,58 @@ static void emit_stop(struct compiler *c)
 	bpf_emit(e, bpf_exit());
 }
 
-/* Only exits that something leads to: the verifier refuses dead code. */
-void exits_emit(struct compiler *c)
+static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, uint32_t next)
 {
-	uint32_t report = bpf_emit_new_labels(&c->emitter, 1);
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, verdict));
+	bpf_emit_jump(&c->emitter, bpf_jump(), next);
+}
 
+static void emit_verdicts(struct compiler *c, bool used_false)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t decided = bpf_emit_new_labels(e, 1);
+
+	if (used_false)
+		emit_verdict(c, BPF_FALSE, decided);
 	if (c->used_true) {
-		bpf_emit_bind(&c->emitter, c->label_true);
-		emit_verdict(c, BPF_TRUE, offsetof(struct bpf_location_counts, trues));
+		bpf_emit_bind(e, c->label_true);
+		emit_verdict(c, BPF_TRUE, decided);
 	}
-	if (c->used_true && c->used_maybe)
-		bpf_emit_jump(&c->emitter, bpf_jump(), report);
 	if (c->used_maybe) {
-		bpf_emit_bind(&c->emitter, c->label_maybe);
-		emit_verdict(c, BPF_MAYBE,
-			     offsetof(struct bpf_location_counts, maybes));
+		bpf_emit_bind(e, c->label_maybe);
+		emit_verdict(c, BPF_MAYBE, decided);
 	}
-	if (!c->used_true && !c->used_maybe)
-		return;
-	bpf_emit_bind(&c->emitter, report);
-	emit_choose_stop(c);
-	emit_record(c);
-	emit_stop(c);
+	bpf_emit_bind(e, decided);
+	bpf_emit_map_value(e, REG_LOCATION, c->options->shared_fd,
+			   (uint32_t)offsetof(struct bpf_shared, locations) +
+				   c->options->location * sizeof(struct bpf_location));
+}
+
+/* Only what something leads to: the verifier refuses dead code. */
+void exits_emit(struct compiler *c, bool used_false)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t report = bpf_emit_new_labels(e, 2), forget = report + 1;
+
+	emit_verdicts(c, used_false);
+	emit_tid(c);
+	tally_emit(c);
+	if (used_false)
+		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_VERDICT, BPF_FALSE),
+			      forget);
+	if (c->used_true) {
+		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_VERDICT, BPF_MAYBE),
+			      report);
+		gate_emit(c, forget);
+	}
+	if (c->used_true || c->used_maybe) {
+		bpf_emit_bind(e, report);
+		emit_choose_stop(c);
+		emit_record(c);
+		emit_stop(c);
+	}
+	if (used_false || c->used_true) {
+		bpf_emit_bind(e, forget);
+		exits_return(c, 0);
+	}
 }

@@ -10,18 +10,33 @@
 
 #include <stdint.h>
 
+#include "bpf/gate.h"
+#include "bpf/tally.h"
+
 enum { BPF_LOCATIONS_MAX = 1023 };
 
 /** What a program decided about a hit. False hits leave no record. */
 enum bpf_verdict { BPF_FALSE, BPF_TRUE, BPF_MAYBE };
 
-/** Counters of one location, written by programs with atomic adds. */
-struct bpf_location_counts {
-	uint64_t hits;	 /* the program ran */
-	uint64_t trues;	 /* ... and found the condition true */
-	uint64_t maybes; /* ... and could not decide */
-	uint64_t lost;	 /* ... and its record did not fit into the ring */
-	uint64_t reserved[4];
+/** Hits of one thread at one location (tally.h). */
+struct bpf_tally {
+	uint64_t key; /* whose: the location + 1, the tid below it; 0: nobody's */
+	struct tally_hits hits;
+};
+
+/** What programs count and obey at one location, by atomic additions. */
+struct bpf_location {
+	struct bpf_tally others; /* hits of threads without an entry; no key */
+	struct gate gate;	 /* which true hits are ignored */
+	uint64_t lost;		 /* hits whose record did not fit into the ring */
+	uint64_t reserved;
+};
+
+/** Entries are found by a thread's bucket, at one of its places. */
+enum {
+	BPF_TALLY_BUCKETS = 4096,
+	BPF_TALLY_PLACES = 8,
+	BPF_TALLIES = BPF_TALLY_BUCKETS * BPF_TALLY_PLACES
 };
 
 /** The map's single value. */
@@ -31,7 +46,8 @@ struct bpf_shared {
 	 * start == end: nothing is planted. */
 	uint64_t shadow_start, shadow_end;
 	uint64_t reserved[6];
-	struct bpf_location_counts locations[BPF_LOCATIONS_MAX];
+	struct bpf_location locations[BPF_LOCATIONS_MAX];
+	struct bpf_tally tallies[BPF_TALLIES];
 };
 
 /** One record per true hit or maybe. */

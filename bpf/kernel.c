@@ -237,7 +237,7 @@ int bpf_kernel_take_location(struct bpf_kernel *kernel)
 		if (kernel->taken[i / 64] & bit)
 			continue;
 		kernel->taken[i / 64] |= bit;
-		kernel->shared->locations[i] = (struct bpf_location_counts){0};
+		kernel->shared->locations[i] = (struct bpf_location){0};
 		return (int)i;
 	}
 	return -ENOSPC;

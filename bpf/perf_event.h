@@ -64,9 +64,6 @@ void perf_event_on_stop(struct engine *engine, const struct event *event,
 
 /* ---- perf_report.c ---- */
 
-/** What the kernel counts for a location, in shared memory. */
-struct bpf_location_counts *perf_event_kernel_counts(struct perf_event *state,
-						     const struct placement *placement);
 void perf_event_counts(struct engine *engine, const struct location *location,
 		       struct location_counts *counts);
 void perf_event_reset_counts(struct engine *engine, struct location *location);

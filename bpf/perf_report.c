@@ -8,10 +8,16 @@
 
 #include "bpf/perf_event.h"
 
-struct bpf_location_counts *perf_event_kernel_counts(struct perf_event *state,
-						     const struct placement *placement)
+/* What programs count, by verdict. */
+static struct tally_hits kernel_hits(struct perf_event *state,
+				     const struct placement *placement)
 {
-	return &state->kernel.shared->locations[placement->program->location];
+	return tally_total(state->kernel.shared, placement->program->location);
+}
+
+static uint64_t sum(const struct tally_hits *hits)
+{
+	return hits->by[BPF_FALSE] + hits->by[BPF_TRUE] + hits->by[BPF_MAYBE];
 }
 
 /* What the events themselves have counted, those of new threads included. */
@@ -37,8 +43,8 @@ static uint64_t event_count(const struct placement *placement)
  */
 static uint64_t missed_hits(struct perf_event *state, const struct placement *placement)
 {
-	uint64_t seen =
-		placement->forgotten + perf_event_kernel_counts(state, placement)->hits;
+	struct tally_hits hits = kernel_hits(state, placement);
+	uint64_t seen = placement->forgotten + sum(&hits);
 	uint64_t counted = event_count(placement);
 
 	return counted > seen ? counted - seen : 0;
@@ -48,26 +54,28 @@ void perf_event_counts(struct engine *engine, const struct location *location,
 		       struct location_counts *counts)
 {
 	const struct placement *placement = location->engine_data;
-	const struct bpf_location_counts *in_kernel =
-		perf_event_kernel_counts(engine->state, placement);
+	struct tally_hits hits = kernel_hits(engine->state, placement);
 
-	counts->hits += in_kernel->hits;
-	counts->maybes += in_kernel->maybes;
-	if (placement->program->refused)
-		counts->maybes += in_kernel->trues;
-	else
-		counts->trues += in_kernel->trues;
+	counts->hits += sum(&hits);
+	counts->trues += hits.by[BPF_TRUE];
+	counts->maybes += hits.by[BPF_MAYBE];
+}
+
+static void forget(void *data, uint32_t tid, const struct tally_hits *hits)
+{
+	struct placement *placement = data;
+
+	(void)tid;
+	placement->forgotten += sum(hits);
 }
 
 void perf_event_reset_counts(struct engine *engine, struct location *location)
 {
+	struct perf_event *state = engine->state;
 	struct placement *placement = location->engine_data;
-	struct bpf_location_counts *counts =
-		perf_event_kernel_counts(engine->state, placement);
 
-	placement->forgotten += counts->hits;
-	/* Lost records are no statistics: on_stop has yet to make up for them. */
-	*counts = (struct bpf_location_counts){.lost = counts->lost};
+	tally_take(state->kernel.shared, placement->program->location, forget,
+		   placement);
 }
 
 void perf_event_describe(struct engine *engine, const struct location *location,

@@ -79,19 +79,20 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 	const struct taking *taking = data;
 	const struct placement *placement =
 		find_by_index(taking->state, record->location);
-	bool decided;
 
-	if (!placement)
-		return;
-	decided = record->verdict == BPF_TRUE && !placement->program->refused;
-	add_hit(taking->hits, placement->location, decided ? HIT_TRUE : HIT_MAYBE);
+	if (placement)
+		add_hit(taking->hits, placement->location,
+			record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE);
 }
 
 /* Was there a hit whose record did not fit into the ring? */
 static bool take_lost(struct perf_event *state, struct placement *placement,
 		      struct hits *hits)
 {
-	if (perf_event_kernel_counts(state, placement)->lost <= placement->lost_seen)
+	const struct bpf_location *location =
+		&state->kernel.shared->locations[placement->program->location];
+
+	if (location->lost <= placement->lost_seen)
 		return false;
 	placement->lost_seen++;
 	add_hit(hits, placement->location, HIT_MAYBE);

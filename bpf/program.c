@@ -164,16 +164,19 @@ static struct error *load(struct program *program, const struct bpf_code *code)
 }
 
 static struct error *compile_and_load(struct programs *programs,
-				      struct program *program,
-				      const struct agent_list *conditions,
-				      const struct agent_list *commands)
+				      struct program *program, bool all_maybe)
 {
 	_cleanup_(cleanup_bpf_code) struct bpf_code code = {0};
 	struct bpf_compile_options options = programs->options;
 	struct error *error;
 
 	options.location = program->location;
-	error = bpf_compile(conditions, commands, &options, &code);
+	options.all_maybe = all_maybe;
+	if (all_maybe)
+		error = bpf_compile(NULL, NULL, &options, &code);
+	else
+		error = bpf_compile(&program->conditions, &program->commands, &options,
+				    &code);
 	if (!error)
 		error = load(program, &code);
 	if (!error)
@@ -182,11 +185,11 @@ static struct error *compile_and_load(struct programs *programs,
 }
 
 /* What neither compiler nor verifier takes is left to the stub: the program that
- * takes every hit stands in for it. */
+ * calls every hit a maybe stands in for it. */
 static struct error *make_code(struct programs *programs, struct program *program)
 {
-	_cleanup_error_ struct error *error = compile_and_load(
-		programs, program, &program->conditions, &program->commands);
+	_cleanup_error_ struct error *error =
+		compile_and_load(programs, program, false);
 
 	if (!error || (!program->conditions.count && !program->commands.count) ||
 	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
@@ -196,7 +199,7 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	program->refused = strdup(error_text(error));
 	if (!program->refused)
 		return error_create(ENOMEM, "a program for the kernel");
-	return compile_and_load(programs, program, NULL, NULL);
+	return compile_and_load(programs, program, true);
 }
 
 static struct error *program_make(struct programs *programs,
@@ -234,7 +237,7 @@ struct error *program_get(struct programs *programs,
 	if (program) {
 		programs->nidle--;
 		programs->kernel->shared->locations[program->location] =
-			(struct bpf_location_counts){0};
+			(struct bpf_location){0};
 	} else {
 		struct error *error =
 			program_make(programs, conditions, commands, &program);
@@ -251,6 +254,7 @@ void program_put(struct programs *programs, struct program *program)
 {
 	if (!program)
 		return;
+	tally_clear(programs->kernel->shared, program->location);
 	program->used = false;
 	programs->nidle++;
 	TAILQ_REMOVE(&programs->list, program, link);

@@ -31,7 +31,7 @@ struct program {
 	/* Why some hits are left to the stub, or NULL. Owned. */
 	char *undecided;
 	/* The verifier's last words, if it refused the compiled program. This one
-	 * then takes every hit as true: what it calls true is a maybe. Owned. */
+	 * then calls every hit a maybe. Owned. */
 	char *refused;
 };
 
@@ -57,7 +57,8 @@ void programs_deinit(struct programs *programs);
 struct error *program_get(struct programs *programs,
 			  const struct agent_list *conditions,
 			  const struct agent_list *commands, struct program **ret);
-/** Gives it back; it may be kept or freed. NULL is legal. */
+/** Gives it back; it may be kept or freed. It runs nowhere any more, and its counts
+ * are gone. NULL is legal. */
 void program_put(struct programs *programs, struct program *program);
 
 #endif

@@ -344,17 +344,16 @@ static bool numbers_are_the_kernels(void)
 /* What the counters and the ring tell of the one hit since the last call. */
 static enum bpf_verdict take_verdict(void)
 {
-	struct bpf_location_counts *counts = &shared->locations[LOCATION];
+	struct tally_hits hits = tally_total(shared, LOCATION);
 	enum bpf_verdict verdict = BPF_FALSE;
 
-	cr_assert_eq(counts->hits, 1);
-	cr_assert_eq(counts->lost, 0);
-	cr_assert_leq(counts->trues + counts->maybes, 1);
-	if (counts->trues)
+	cr_assert_eq(hits.by[BPF_FALSE] + hits.by[BPF_TRUE] + hits.by[BPF_MAYBE], 1);
+	cr_assert_eq(shared->locations[LOCATION].lost, 0);
+	if (hits.by[BPF_TRUE])
 		verdict = BPF_TRUE;
-	else if (counts->maybes)
+	else if (hits.by[BPF_MAYBE])
 		verdict = BPF_MAYBE;
-	memset(counts, 0, sizeof(*counts));
+	tally_clear(shared, LOCATION);
 	nrecords = 0;
 	ring_buffer__consume(ring);
 	cr_assert_eq(nrecords, verdict != BPF_FALSE);
@@ -1087,10 +1086,12 @@ Test(compile, false_path_is_short)
 	struct agent_expr *expr = reg_equals(0, 1);
 	struct bpf_code code;
 
-	/* ctx, counter address (2), 1, add, load, compare, 0, exit */
+	/* context, load, compare; then the verdict, and off to the exits */
 	cr_assert_null(compile(&expr, 1, &options, &code));
-	cr_assert_geq(code.count, 9);
-	cr_expect_eq(code.insns[8].code, BPF_JMP | BPF_EXIT);
+	cr_assert_geq(code.count, 5);
+	cr_expect_eq(code.insns[3].code, BPF_ALU64 | BPF_MOV | BPF_K);
+	cr_expect_eq(code.insns[3].imm, BPF_FALSE);
+	cr_expect_eq(code.insns[4].code, BPF_JMP | BPF_JA);
 	bpf_code_deinit(&code);
 	agent_expr_unref(expr);
 }
@@ -1163,9 +1164,9 @@ Test(compile_blocked, a_blocked_sigtrap_stops_by_signal)
 Test(compile, a_full_ring_is_counted)
 {
 	struct bpf_compile_options options = default_options();
-	struct bpf_location_counts *counts = &shared->locations[LOCATION];
 	int event = start(NULL, 0, &options, false);
 	unsigned int hits = 2 * RECORDS_SIZE / sizeof(struct bpf_hit_record);
+	uint64_t lost;
 
 	for (unsigned int i = 0; i < hits; i++) {
 		call_hit();
@@ -1173,9 +1174,10 @@ Test(compile, a_full_ring_is_counted)
 	}
 	nrecords = 0;
 	ring_buffer__consume(ring);
-	cr_expect_eq(counts->trues, hits);
-	cr_expect_gt(counts->lost, 0);
-	cr_expect_eq(counts->lost + nrecords, hits);
+	lost = shared->locations[LOCATION].lost;
+	cr_expect_eq(tally_total(shared, LOCATION).by[BPF_TRUE], hits);
+	cr_expect_gt(lost, 0);
+	cr_expect_eq(lost + nrecords, hits);
 	close(event);
 }
 

@@ -69,13 +69,14 @@ Test(program, comes_back_for_the_same_conditions)
 
 	cr_expect_neq(a, b, "one program at two locations at once");
 	cr_expect_neq(a->location, b->location);
-	kernel.shared->locations[location].hits = 5;
+	kernel.shared->locations[location].others.hits.by[BPF_TRUE] = 5;
 	program_put(&programs, c);
 	program_put(&programs, a);
 	cr_expect_eq(get(0), a);
 	cr_expect_eq(a->fd, fd);
 	cr_expect_eq(a->location, location);
-	cr_expect_eq(kernel.shared->locations[location].hits, 0, "old counts");
+	cr_expect_eq(tally_total(kernel.shared, location).by[BPF_TRUE], 0,
+		     "old counts");
 	cr_expect_eq(programs.nidle, 1);
 }
 
