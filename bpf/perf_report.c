@@ -88,8 +88,8 @@ void perf_event_describe(struct engine *engine, const struct location *location,
 	if (program->refused)
 		buffer_printf(out, "stub; the kernel refused the program: %s",
 			      program->refused);
-	else if (program->undecided)
-		buffer_printf(out, "kernel; maybe: %s", program->undecided);
+	else if (program->code.undecided)
+		buffer_printf(out, "kernel; maybe: %s", program->code.undecided);
 	else
 		buffer_append_string(out, "kernel");
 	if (missed > 0)

@@ -10,11 +10,6 @@
 
 enum { VERIFIER_LOG_SIZE = 1024 * 1024 };
 
-static void cleanup_bpf_code(struct bpf_code *code)
-{
-	bpf_code_deinit(code);
-}
-
 void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 		   const struct arch_ops *arch, bool stop_by_signal)
 {
@@ -40,8 +35,9 @@ static void program_free(struct program *program)
 	agent_list_clear(&program->conditions);
 	agent_list_clear(&program->commands);
 	cleanup_close(&program->fd);
-	free(program->undecided);
+	bpf_code_deinit(&program->code);
 	free(program->refused);
+	free(program->log);
 	free(program);
 }
 
@@ -136,6 +132,15 @@ static const char *last_words(char *log)
 	return last;
 }
 
+static const char *last_lines(const char *log, unsigned int count)
+{
+	const char *start = log + strlen(log);
+
+	while (start > log && (start[-1] != '\n' || count-- > 0))
+		start--;
+	return start;
+}
+
 /* Is this the verifier speaking, and not a lack of rights or of memory? */
 static bool is_refusal(int r)
 {
@@ -143,53 +148,58 @@ static bool is_refusal(int r)
 }
 
 /* An error without an errno: the verifier refused the code, and the text is what
- * it said last. */
-static struct error *load(struct program *program, const struct bpf_code *code)
+ * it said last. More of that is in *log. */
+static struct error *load(const struct bpf_code *code, int *fd, char **log)
 {
-	_cleanup_free_ char *log = NULL;
-	int fd = bpf_kernel_load(code->insns, code->count, NULL, 0);
+	_cleanup_free_ char *words = NULL;
 
-	if (is_refusal(fd)) {
+	*fd = bpf_kernel_load(code->insns, code->count, NULL, 0);
+	if (is_refusal(*fd)) {
 		/* Once more for its words, which cost it time to write. */
-		log = calloc(1, VERIFIER_LOG_SIZE);
-		if (!log)
+		words = calloc(1, VERIFIER_LOG_SIZE);
+		if (!words)
 			return error_create(ENOMEM, "the words of the verifier");
-		fd = bpf_kernel_load(code->insns, code->count, log, VERIFIER_LOG_SIZE);
+		*fd = bpf_kernel_load(code->insns, code->count, words,
+				      VERIFIER_LOG_SIZE);
 	}
-	program->fd = fd;
-	if (fd >= 0)
+	if (*fd >= 0)
 		return NULL;
-	return log ? error_create(0, "%s", last_words(log))
-		   : error_create(-fd, "a BPF program cannot be loaded");
+	if (!words)
+		return error_create(-*fd, "a BPF program cannot be loaded");
+	*log = strdup(last_lines(words, PROGRAM_LOG_LINES));
+	return error_create(0, "%s", last_words(words));
 }
 
 static struct error *compile_and_load(struct programs *programs,
-				      struct program *program, bool all_maybe)
+				      struct program *program)
 {
-	_cleanup_(cleanup_bpf_code) struct bpf_code code = {0};
 	struct bpf_compile_options options = programs->options;
 	struct error *error;
 
 	options.location = program->location;
-	options.all_maybe = all_maybe;
-	if (all_maybe)
-		error = bpf_compile(NULL, NULL, &options, &code);
-	else
-		error = bpf_compile(&program->conditions, &program->commands, &options,
-				    &code);
-	if (!error)
-		error = load(program, &code);
-	if (!error)
-		program->undecided = take_ptr(code.undecided);
-	return error;
+	error = bpf_compile(&program->conditions, &program->commands, &options,
+			    &program->code);
+	return error ? error : load(&program->code, &program->fd, &program->log);
 }
 
-/* What neither compiler nor verifier takes is left to the stub: the program that
- * calls every hit a maybe stands in for it. */
+/* The program that calls every hit a maybe. */
+static struct error *load_stand_in(struct programs *programs, struct program *program)
+{
+	_cleanup_(bpf_code_deinit) struct bpf_code code = {0};
+	_cleanup_free_ char *log = NULL;
+	struct bpf_compile_options options = programs->options;
+	struct error *error;
+
+	options.location = program->location;
+	options.all_maybe = true;
+	error = bpf_compile(NULL, NULL, &options, &code);
+	return error ? error : load(&code, &program->fd, &log);
+}
+
+/* What neither compiler nor verifier takes is left to the stub. */
 static struct error *make_code(struct programs *programs, struct program *program)
 {
-	_cleanup_error_ struct error *error =
-		compile_and_load(programs, program, false);
+	_cleanup_error_ struct error *error = compile_and_load(programs, program);
 
 	if (!error || (!program->conditions.count && !program->commands.count) ||
 	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
@@ -199,7 +209,7 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	program->refused = strdup(error_text(error));
 	if (!program->refused)
 		return error_create(ENOMEM, "a program for the kernel");
-	return compile_and_load(programs, program, true);
+	return load_stand_in(programs, program);
 }
 
 static struct error *program_make(struct programs *programs,

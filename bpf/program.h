@@ -21,6 +21,8 @@
 
 /** Programs that nobody uses are kept up to this number. */
 enum { PROGRAMS_IDLE_MAX = 256 };
+/** How much of the verifier's log is kept. */
+enum { PROGRAM_LOG_LINES = 20 };
 
 struct program {
 	TAILQ_ENTRY(program) link;
@@ -28,11 +30,12 @@ struct program {
 	unsigned int location;			/* index into bpf_shared.locations */
 	int fd;
 	bool used;
-	/* Why some hits are left to the stub, or NULL. Owned. */
-	char *undecided;
-	/* The verifier's last words, if it refused the compiled program. This one
-	 * then calls every hit a maybe. Owned. */
+	struct bpf_code code; /* compiled for the lists: loaded, unless .refused */
+	/* Why the kernel did not take the code, in a line: the verifier's last
+	 * words, or that there is none. What is loaded instead calls every hit a
+	 * maybe. Owned; NULL: it was taken. */
 	char *refused;
+	char *log; /* the end of the verifier's log, if it refused the code. Owned. */
 };
 
 TAILQ_HEAD(program_list, program);

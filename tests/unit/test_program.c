@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bpf/program.h"
@@ -161,8 +162,55 @@ Test(program, stands_in_for_too_much_code)
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_geq(program->fd, 0);
 	cr_expect_not_null(program->refused);
+	cr_expect_null(program->log);
 	for (int i = 0; i < COUNT; i++)
 		agent_expr_unref(conditions[i]);
+}
+
+/* More branches than the verifier remembers (8192): each tests a register. */
+static struct agent_expr *many_branches(void)
+{
+	enum { BRANCHES = 8300, END = 6 * BRANCHES + 3 };
+	static uint8_t code[END + 3];
+	struct agent_expr *expr = NULL;
+	uint8_t *p = code;
+
+	for (int i = 0; i < BRANCHES; i++) {
+		*p++ = 0x26; /* reg i % 16 */
+		*p++ = 0;
+		*p++ = (uint8_t)(i % 16);
+		*p++ = 0x20; /* if_goto END */
+		*p++ = END >> 8;
+		*p++ = (uint8_t)END;
+	}
+	memcpy(p, (uint8_t[]){0x22, 0, 0x27}, 3);	   /* const8 0; end */
+	memcpy(code + END, (uint8_t[]){0x22, 1, 0x27}, 3); /* const8 1; end */
+	error_destroy(agent_expr_create(code, sizeof(code), &expr));
+	return expr;
+}
+
+Test(program, keeps_the_words_of_the_verifier)
+{
+	struct agent_expr *expr = many_branches();
+	const struct agent_list list = {&expr, 1};
+	struct program *program = NULL;
+	unsigned int lines = 0;
+	struct error *error;
+
+	cr_assert_not_null(expr);
+	error = program_get(&programs, &list, NULL, &program);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_assert_geq(program->fd, 0, "what stands in");
+	cr_assert_not_null(program->refused);
+	cr_assert_not_null(program->log);
+	cr_expect_null(strchr(program->refused, '\n'));
+	cr_expect_not_null(strstr(program->log, program->refused), "%s", program->log);
+	for (const char *p = program->log; *p != '\0'; p++)
+		lines += *p == '\n';
+	cr_expect_gt(lines, 1);
+	cr_expect_leq(lines, PROGRAM_LOG_LINES);
+	cr_expect_gt(program->code.count, 8300, "the code that was refused");
+	agent_expr_unref(expr);
 }
 
 Test(program, kernel_abilities)
