@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "agent/variables.h"
 #include "bpf/gate.h"
 #include "bpf/tally.h"
 
@@ -48,6 +49,7 @@ struct bpf_shared {
 	uint64_t reserved[6];
 	struct bpf_location locations[BPF_LOCATIONS_MAX];
 	struct bpf_tally tallies[BPF_TALLIES];
+	struct variable_cells variables;
 };
 
 /** One record per true hit or maybe. */

@@ -228,6 +228,11 @@ static void perf_event_set_shadow(struct engine *engine, uint64_t start, uint64_
 	shared->shadow_end = end;
 }
 
+static struct variable_cells *perf_event_variables(struct engine *engine)
+{
+	return &((struct perf_event *)engine->state)->kernel.shared->variables;
+}
+
 const struct engine_ops perf_event_engine = {
 	.name = "perf_event",
 	.title = "hardware breakpoints, conditions decided in the kernel by BPF",
@@ -242,4 +247,5 @@ const struct engine_ops perf_event_engine = {
 	.reset_counts = perf_event_reset_counts,
 	.describe = perf_event_describe,
 	.set_shadow = perf_event_set_shadow,
+	.variables = perf_event_variables,
 };

@@ -28,9 +28,9 @@ struct monitor_command {
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
-	monitor_reset, monitor_set_debug, monitor_set_remote_debug,
-	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
-	monitor_exit;
+	monitor_reset, monitor_variables, monitor_set_debug, monitor_set_variable,
+	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
+	monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -41,6 +41,9 @@ static const struct monitor_command commands[] = {
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 monitor_engines},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
+	{"variables", "", "Show the trace state variables", monitor_variables},
+	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable",
+	 monitor_set_variable},
 	{"set debug", "<0|1|CATEGORIES>",
 	 "Disable or enable debugging messages; CATEGORIES is a list such as rsp,stops",
 	 monitor_set_debug},
@@ -109,6 +112,33 @@ static struct error *monitor_reset(struct server *server, const char *args,
 			breakpoints_reset_counts(inferior->breakpoints);
 	buffer_append_string(out, "All counts are zero.\n");
 	return NULL;
+}
+
+static struct error *monitor_variables(struct server *server, const char *args,
+				       struct buffer *out)
+{
+	(void)args;
+	variables_print(&server->run.engines.variables, out);
+	return NULL;
+}
+
+static struct error *monitor_set_variable(struct server *server, const char *args,
+					  struct buffer *out)
+{
+	char *end, *last;
+	unsigned long number = strtoul(args, &end, 0);
+	long long value = strtoll(end, &last, 0);
+	struct error *error;
+
+	if (end == args || last == end || *last != '\0' || number > UINT16_MAX)
+		return error_create(0, "set variable takes two numbers, not '%s'.",
+				    args);
+	error = variables_set(&server->run.engines.variables, (unsigned int)number,
+			      value);
+	if (!error)
+		buffer_printf(out, "Trace state variable %lu is %lld.\n", number,
+			      value);
+	return error;
 }
 
 static struct error *monitor_set_debug(struct server *server, const char *args,

@@ -84,6 +84,8 @@ packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 /* process.c */
 packet_handler packet_D, packet_k, packet_vKill, packet_vAttach, packet_extended_mode,
 	packet_R;
+/* variables.c */
+packet_handler packet_QTDV, packet_qTV;
 /* xfer.c: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH over a table of objects */
 packet_handler packet_qXfer;
 /* vfile.c: vFile:OPERATION:... over a table of operations */

@@ -211,6 +211,16 @@ static struct error *location_update(struct breakpoints *breakpoints,
 	return error;
 }
 
+static struct error *mention_variables(struct breakpoints *breakpoints,
+				       const struct agent_list *conditions,
+				       const struct commands *commands)
+{
+	struct variables *variables = &breakpoints->engines->variables;
+	struct error *error = variables_mention(variables, conditions);
+
+	return error ? error : variables_mention(variables, &commands->list);
+}
+
 struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
 				 unsigned int len, const struct agent_list *conditions,
@@ -225,6 +235,9 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 		conditions = &no_conditions;
 	if (!commands)
 		commands = &no_commands;
+	error = mention_variables(breakpoints, conditions, commands);
+	if (error)
+		return error;
 	if (location)
 		error = location_update(breakpoints, location, conditions, commands);
 	else

@@ -11,6 +11,7 @@ static const struct engine_ops *const all_engines[NENGINES] = {
 
 void engines_init(struct engines *engines)
 {
+	engines->variables = (struct variables){0};
 	for (int i = 0; i < NENGINES; i++) {
 		struct engine *engine = &engines->engine[i];
 
@@ -19,6 +20,9 @@ void engines_init(struct engines *engines)
 		if (engine->unusable)
 			log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
 				  error_text(engine->unusable));
+		else if (engine->ops->variables)
+			variables_share(&engines->variables,
+					engine->ops->variables(engine));
 	}
 }
 
@@ -31,6 +35,7 @@ void engines_deinit(struct engines *engines)
 			engine->ops->deinit(engine);
 		error_destroy(engine->unusable);
 	}
+	variables_deinit(&engines->variables);
 }
 
 void engines_print(const struct engines *engines, struct buffer *out)

@@ -15,6 +15,7 @@
 #include <sys/queue.h>
 
 #include "agent/list.h"
+#include "agent/variables.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "inferior/inferior.h"
@@ -148,6 +149,8 @@ struct engine_ops {
 	 * end: none. NULL if the engine reads no memory.
 	 */
 	void (*set_shadow)(struct engine *engine, uint64_t start, uint64_t end);
+	/** Where its programs find trace state variables; NULL: it has no programs. */
+	struct variable_cells *(*variables)(struct engine *engine);
 };
 
 struct engine {
@@ -164,6 +167,7 @@ extern const struct engine_ops int3_engine;
 enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, NENGINES };
 struct engines {
 	struct engine engine[NENGINES];
+	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 
 /** Probes every engine; unusable ones are kept with the reason. */

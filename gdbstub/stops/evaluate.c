@@ -11,6 +11,7 @@ struct inputs {
 	struct thread *thread;
 	struct regs regs;
 	const struct output *output;
+	struct variables_draft variables;
 };
 
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
@@ -36,6 +37,20 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	return err < 0 ? err : reg_read_u64(&inputs->regs, number, value);
 }
 
+static int read_variable(void *data, unsigned int number, uint64_t *value)
+{
+	struct inputs *inputs = data;
+
+	return variables_draft_read(&inputs->variables, number, value);
+}
+
+static int write_variable(void *data, unsigned int number, uint64_t value)
+{
+	struct inputs *inputs = data;
+
+	return variables_draft_write(&inputs->variables, number, value);
+}
+
 static void print(void *data, const char *text, size_t len)
 {
 	const struct inputs *inputs = data;
@@ -43,13 +58,20 @@ static void print(void *data, const char *text, size_t len)
 	inputs->output->print(inputs->output->data, text, len);
 }
 
-/* To be used until the thread runs. */
+/* To be used until the thread runs; what was set takes effect by inputs_deinit. */
 static void inputs_init(struct inputs *inputs, struct thread *thread,
 			const struct output *output)
 {
 	inputs->thread = thread;
 	inputs->output = output;
+	variables_draft_init(&inputs->variables,
+			     &thread->inferior->breakpoints->engines->variables);
 	regs_init(&inputs->regs, thread->inferior->arch);
+}
+
+static void inputs_deinit(struct inputs *inputs)
+{
+	variables_draft_commit(&inputs->variables);
 }
 
 static struct error *evaluate(const struct agent_expr *expr, struct inputs *inputs,
@@ -58,6 +80,8 @@ static struct error *evaluate(const struct agent_expr *expr, struct inputs *inpu
 	const struct agent_context context = {
 		.read_memory = read_memory,
 		.read_register = read_register,
+		.read_variable = read_variable,
+		.write_variable = write_variable,
 		.print = print,
 		.data = inputs,
 	};
@@ -68,7 +92,7 @@ static struct error *evaluate(const struct agent_expr *expr, struct inputs *inpu
 bool evaluate_conditions(const struct location *location, struct thread *thread)
 {
 	const struct agent_list *conditions = &location->conditions;
-	struct inputs inputs;
+	_cleanup_(inputs_deinit) struct inputs inputs;
 
 	inputs_init(&inputs, thread, NULL);
 	for (size_t i = 0; i < conditions->count; i++) {
@@ -90,7 +114,7 @@ void evaluate_commands(const struct location *location, struct thread *thread,
 		       const struct output *output)
 {
 	const struct agent_list *commands = &location->commands.list;
-	struct inputs inputs;
+	_cleanup_(inputs_deinit) struct inputs inputs;
 
 	inputs_init(&inputs, thread, output);
 	for (size_t i = 0; i < commands->count; i++) {

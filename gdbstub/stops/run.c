@@ -346,6 +346,8 @@ void run_forget_wishes(struct run *run)
 	struct thread *thread;
 
 	run->wishes = (struct run_wishes){0};
+	if (!unattended_any(run))
+		variables_forget(&run->engines.variables);
 	memset(run->pass_signal, 0, sizeof(run->pass_signal));
 	memset(run->withhold_signal, 0, sizeof(run->withhold_signal));
 	/* gdb's way until the client tells: those that are a debugger's own. */

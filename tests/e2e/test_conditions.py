@@ -376,7 +376,7 @@ emit(engines=run("monitor engines"), help=run("monitor help"))
 
 
 def test_trace_state_variables(t):
-    """Only gdb knows them: it is told of each hit that they decide."""
+    """One that nothing sets: only gdb knows its value, and is told of each hit."""
     where = t.line("loop.c", "BODY")
     found = []
     for mode in "host", "target":
