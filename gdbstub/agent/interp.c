@@ -222,6 +222,9 @@ static struct error *execute(struct machine *m, const struct agent_insn *insn)
 		return NULL;
 	case AGENT_CLASS_VARIABLE:
 		return access_variable(m, insn);
+	case AGENT_CLASS_TRACE:
+		m->depth = m->depth - opcode->pops + opcode->pushes;
+		return NULL;
 	case AGENT_CLASS_PRINT:
 		return print(m, insn);
 	}
