@@ -59,6 +59,8 @@ static struct error *compile_one(struct compiler *c, const struct agent_expr *co
 {
 	const struct ir_target target = {
 		.slots = SLOTS_MAX,
+		.loop_steps = c->options->loop_steps,
+		.hides = c->options->hide_constants,
 		.has_register = has_register,
 		.undecided = note_undecided,
 		.data = c,
