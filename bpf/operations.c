@@ -240,11 +240,12 @@ static void compile_jump(struct compiler *c, const struct ir_insn *insn)
 }
 
 static void (*const operations[])(struct compiler *c, const struct ir_insn *insn) = {
-	[IR_LABEL] = compile_label,   [IR_JUMP] = compile_jump,
-	[IR_BRANCH] = compile_branch, [IR_SET] = compile_set,
-	[IR_MOVE] = compile_move,     [IR_HIDE] = compile_hide,
-	[IR_ARITH] = compile_arith,   [IR_EXTEND] = compile_extend,
-	[IR_REF] = compile_ref,
+	[IR_LABEL] = compile_label,	[IR_JUMP] = compile_jump,
+	[IR_BRANCH] = compile_branch,	[IR_SET] = compile_set,
+	[IR_MOVE] = compile_move,	[IR_HIDE] = compile_hide,
+	[IR_ARITH] = compile_arith,	[IR_EXTEND] = compile_extend,
+	[IR_REF] = compile_ref,		[IR_GETV] = variables_emit_use,
+	[IR_SETV] = variables_emit_use,
 };
 
 void operations_emit(struct compiler *c, const struct ir_insn *insn)

@@ -32,6 +32,7 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 				.pid_ns_device = kernel->pid_ns_device,
 				.pid_ns_inode = kernel->pid_ns_inode,
 				.signed_division = kernel->signed_division,
+				.variables = &kernel->shared->variables,
 			},
 	};
 	TAILQ_INIT(&programs->list);

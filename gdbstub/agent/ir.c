@@ -360,6 +360,22 @@ static void lower_register(struct lowering *l, unsigned int number)
 		emit_maybe(l, NULL);
 }
 
+/* setv leaves the value on the stack. */
+static void lower_variable(struct lowering *l, const struct agent_insn *insn)
+{
+	struct ir_insn result = {.op = IR_GETV, .b = ir_constant(insn->operand)};
+
+	if (!l->target->has_variable(l->target->data, (unsigned int)insn->operand)) {
+		emit_maybe(l, NULL);
+	} else if (insn->code == AGENT_GETV) {
+		emit_result(l, result);
+	} else {
+		result.op = IR_SETV;
+		result.a = l->cells.cell[l->cells.depth - 1];
+		emit(l, result);
+	}
+}
+
 /* What is left when neither control flow nor folding was the operation's work. */
 static void lower_value(struct lowering *l, const struct agent_insn *insn)
 {
@@ -374,7 +390,7 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 		lower_compare(l, insn->code);
 		return;
 	case AGENT_CLASS_VARIABLE:
-		emit_maybe(l, "uses a trace state variable");
+		lower_variable(l, insn);
 		return;
 	case AGENT_CLASS_REF:
 		result.op = IR_REF;

@@ -65,6 +65,8 @@ enum ir_op {
 	IR_ARITH,  /* slot = a code b; a division by zero goes to IR_MAYBE */
 	IR_EXTEND, /* slot = the low b (a constant, 0..63) bits of a, by code */
 	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
+	IR_GETV,   /* slot = trace state variable b (a constant) */
+	IR_SETV,   /* trace state variable b (a constant) = a */
 };
 
 struct ir_insn {
@@ -92,6 +94,8 @@ struct ir_target {
 	bool hides; /* emit IR_HIDE for constants that vary by the path taken */
 	/** Can the code read it? If not, reading it is a jump to IR_MAYBE. */
 	bool (*has_register)(void *data, unsigned int number);
+	/** Can the code read and set it? If not, that is a jump to IR_MAYBE. */
+	bool (*has_variable)(void *data, unsigned int number);
 	/** Told why a path always ends at IR_MAYBE: a text for people. */
 	void (*undecided)(void *data, const char *reason);
 	void *data;
