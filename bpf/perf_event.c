@@ -246,6 +246,7 @@ const struct engine_ops perf_event_engine = {
 	.counts = perf_event_counts,
 	.reset_counts = perf_event_reset_counts,
 	.describe = perf_event_describe,
+	.explain = perf_event_explain,
 	.set_shadow = perf_event_set_shadow,
 	.variables = perf_event_variables,
 };

@@ -7,6 +7,7 @@
  *   perf_probe.c    trial hits; the state is made and freed
  *   perf_stop.c     records from the kernel, and which hits a stop stands for
  *   perf_report.c   counts and descriptions, for people
+ *   perf_explain.c  programs, and why they leave hits to the stub, for people
  */
 #ifndef TRUEHIT_BPF_PERF_EVENT_H
 #define TRUEHIT_BPF_PERF_EVENT_H
@@ -69,5 +70,10 @@ void perf_event_counts(struct engine *engine, const struct location *location,
 void perf_event_reset_counts(struct engine *engine, struct location *location);
 void perf_event_describe(struct engine *engine, const struct location *location,
 			 struct buffer *out);
+
+/* ---- perf_explain.c ---- */
+
+void perf_event_explain(struct engine *engine, const struct location *location,
+			struct buffer *out);
 
 #endif

@@ -74,6 +74,18 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	buffer_append(buffer, text, (size_t)n);
 }
 
+void buffer_append_count(struct buffer *buffer, uint64_t count)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%ju", (uintmax_t)count);
+
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			buffer_append_char(buffer, ',');
+		buffer_append_char(buffer, digits[i]);
+	}
+}
+
 void buffer_append_hex(struct buffer *buffer, const void *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";

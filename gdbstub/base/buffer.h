@@ -34,6 +34,8 @@ void buffer_append_char(struct buffer *buffer, char c);
 void buffer_append_string(struct buffer *buffer, const char *string);
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/** A number in groups of three digits, as people read them: 777,777. */
+void buffer_append_count(struct buffer *buffer, uint64_t count);
 /** Two lower-case hex digits per byte. */
 void buffer_append_hex(struct buffer *buffer, const void *data, size_t len);
 /**

@@ -11,6 +11,8 @@
 #include "rsp/packet.h"
 #include "server.h"
 #include "stops/breakpoints.h"
+#include "stops/explain.h"
+#include "stops/place.h"
 
 /**
  * Appends what the user is to see to @out. @args is the rest of the line without
@@ -27,16 +29,21 @@ struct monitor_command {
 	monitor_handler *handler;
 };
 
-static monitor_handler monitor_help, monitor_breakpoints, monitor_engines,
-	monitor_reset, monitor_variables, monitor_set_debug, monitor_set_variable,
-	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
-	monitor_set_threaddb_path, monitor_exit;
+static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
+	monitor_engines, monitor_reset, monitor_variables, monitor_set_debug,
+	monitor_set_variable, monitor_set_remote_debug, monitor_set_debug_format,
+	monitor_set_debug_file, monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
 	{"help", "", "Show this list", monitor_help},
 	{"breakpoints", "", "Show what serves each breakpoint, and its hits",
 	 monitor_breakpoints},
+	{"explain", "<LOCATION>",
+	 "Show how a breakpoint is decided, and why; LOCATION is its number, *ADDRESS "
+	 "or a "
+	 "symbol",
+	 monitor_explain},
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 monitor_engines},
@@ -89,6 +96,21 @@ static struct error *monitor_breakpoints(struct server *server, const char *args
 	else
 		breakpoints_print(inferior->breakpoints, out);
 	return NULL;
+}
+
+static struct error *monitor_explain(struct server *server, const char *args,
+				     struct buffer *out)
+{
+	struct inferior *inferior = server_inferior(server);
+	struct location *location = NULL;
+	struct error *error;
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	error = place_find(inferior, args, &location);
+	if (!error)
+		location_explain(location, out);
+	return error;
 }
 
 static struct error *monitor_engines(struct server *server, const char *args,

@@ -99,6 +99,15 @@ bool location_uses_hardware(const struct location *location)
 	return location->state != LOCATION_OUT && location->engine->ops != &int3_engine;
 }
 
+struct location_counts location_count(const struct location *location)
+{
+	struct location_counts counts = location->counts;
+
+	if (location->state != LOCATION_OUT && location->engine->ops->counts)
+		location->engine->ops->counts(location->engine, location, &counts);
+	return counts;
+}
+
 void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 {
 	struct location *location;

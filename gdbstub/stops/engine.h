@@ -144,6 +144,13 @@ struct engine_ops {
 	void (*describe)(struct engine *engine, const struct location *location,
 			 struct buffer *out);
 	/**
+	 * Appends how conditions are decided and what is left to the stub, and why,
+	 * for `monitor explain`: paragraphs, each after an empty line. NULL: all is
+	 * left to the stub.
+	 */
+	void (*explain)(struct engine *engine, const struct location *location,
+			struct buffer *out);
+	/**
 	 * The bytes in [start, end) are not what the inferior's memory shows:
 	 * conditions that read them cannot be decided in the kernel. start ==
 	 * end: none. NULL if the engine reads no memory.

@@ -25,18 +25,26 @@ static bool passes_hits(const struct location *location)
 	return location->conditions.count > 0 || location->commands.list.count > 0;
 }
 
-/*
- * Which engines may serve a location, in order of preference. A software
- * breakpoint that stops at every hit leaves the few hardware slots to those that
- * gain from them. One at a breakpoint instruction of
- * the program's own explains that one, so a false hit must not run into it.
- */
+/* One at a breakpoint instruction of the program's own explains that one, so a false
+ * hit must not run into it. */
+const char *location_keeps_out(const struct location *location)
+{
+	if (location->type != BREAKPOINT_SOFTWARE)
+		return NULL;
+	if (!passes_hits(location))
+		return "it stops at every hit, so it leaves the few hardware slots to "
+		       "those that gain from them";
+	if (is_own_trap(location))
+		return "the program has a breakpoint instruction of its own there";
+	return NULL;
+}
+
+/* Which engines may serve a location, in order of preference. */
 static unsigned int engine_choices(const struct location *location, int *choices)
 {
 	unsigned int n = 0;
 
-	if (location->type != BREAKPOINT_SOFTWARE ||
-	    (passes_hits(location) && !is_own_trap(location))) {
+	if (!location_keeps_out(location)) {
 		choices[n++] = ENGINE_PERF_EVENT;
 		choices[n++] = ENGINE_DEBUGREG;
 	}
@@ -66,7 +74,9 @@ static struct error *location_put_in(struct breakpoints *breakpoints,
 		if (!error) {
 			location->engine = engine;
 			location->state = LOCATION_IN;
-			location->why = first ? strdup(error_text(first)) : NULL;
+			location->why = first && error_errno(first) != EOPNOTSUPP
+						? strdup(error_text(first))
+						: NULL;
 			return NULL;
 		}
 		if (first)
@@ -124,10 +134,11 @@ static bool free_unwanted_slots(struct breakpoints *breakpoints)
 	return freed;
 }
 
-static void append_slot_users(struct breakpoints *breakpoints, struct buffer *out)
+void locations_print_slot_users(const struct breakpoints *breakpoints,
+				struct buffer *out)
 {
 	const struct location *location;
-	const char *separator = "; in use by ";
+	const char *separator = "";
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!location_uses_hardware(location))
@@ -148,13 +159,14 @@ static struct error *no_slot_error(struct breakpoints *breakpoints,
 	unsigned int slots = arch->hw_slots(
 		location->type <= BREAKPOINT_HARDWARE ? HW_EXECUTE : HW_WRITE, &shared);
 
-	append_slot_users(breakpoints, &users);
+	locations_print_slot_users(breakpoints, &users);
 	error_destroy(error);
 	return error_create(0,
 			    "no hardware slot is free for %s *0x%jx (the processor "
-			    "has %u per thread%s)",
+			    "has %u per thread%s%s)",
 			    breakpoint_type_name(location->type),
-			    (uintmax_t)location->addr, slots, buffer_string(&users));
+			    (uintmax_t)location->addr, slots,
+			    users.len > 0 ? "; in use by " : "", buffer_string(&users));
 }
 
 struct error *location_install(struct breakpoints *breakpoints,

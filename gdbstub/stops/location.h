@@ -23,6 +23,8 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 void locations_drop_unwanted(struct breakpoints *breakpoints);
 /** Is it in place (on or off) by other means than a planted trap? */
 bool location_uses_hardware(const struct location *location);
+/** The counts of stub and engine together. */
+struct location_counts location_count(const struct location *location);
 
 /* ---- install.c ---- */
 
@@ -31,6 +33,11 @@ bool location_uses_hardware(const struct location *location);
  */
 struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location);
+/** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
+const char *location_keeps_out(const struct location *location);
+/** Appends the locations that have hardware slots: "watch *0x10, hbreak *0x20". */
+void locations_print_slot_users(const struct breakpoints *breakpoints,
+				struct buffer *out);
 
 /* ---- commit.c ---- */
 

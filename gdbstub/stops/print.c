@@ -4,7 +4,7 @@
 #include <libsmartcols.h>
 
 #include "inferior/symbols.h"
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 enum {
 	COLUMN_NUMBER,
@@ -41,19 +41,6 @@ static const struct {
 static void unref_table(struct libscols_table **table)
 {
 	scols_unref_table(*table);
-}
-
-/* Groups of three digits, as people read them: 777,777. */
-static void append_count(struct buffer *out, uint64_t count)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-
-	for (int i = 0; i < len; i++) {
-		if (i > 0 && (len - i) % 3 == 0)
-			buffer_append_char(out, ',');
-		buffer_append_char(out, digits[i]);
-	}
 }
 
 static void append_expressions(struct buffer *out, const struct location *location)
@@ -111,16 +98,16 @@ static void append_cell(struct buffer *out, int column, const struct location *l
 		append_decided(out, location);
 		break;
 	case COLUMN_HITS:
-		append_count(out, counts->hits);
+		buffer_append_count(out, counts->hits);
 		break;
 	case COLUMN_FALSE:
-		append_count(out, counts->hits - counts->trues);
+		buffer_append_count(out, counts->hits - counts->trues);
 		break;
 	case COLUMN_TRUE:
-		append_count(out, counts->trues);
+		buffer_append_count(out, counts->trues);
 		break;
 	case COLUMN_MAYBE:
-		append_count(out, counts->maybes);
+		buffer_append_count(out, counts->maybes);
 		break;
 	case COLUMN_CONDITION:
 		append_expressions(out, location);
@@ -134,12 +121,10 @@ static void add_row(struct libscols_table *table, const struct location *locatio
 		    struct symbols *symbols)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);
-	struct location_counts counts = location->counts;
+	struct location_counts counts = location_count(location);
 
 	if (!line)
 		return;
-	if (location->state != LOCATION_OUT && location->engine->ops->counts)
-		location->engine->ops->counts(location->engine, location, &counts);
 	for (int i = 0; i < NCOLUMNS; i++) {
 		struct buffer cell _cleanup_buffer_ = {0};
 

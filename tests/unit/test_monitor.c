@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "rsp/packet.h"
 #include "server.h"
+#include "stops/explain.h"
+#include "stops/place.h"
 
 static struct server server;
 static struct inferior inferior;
@@ -40,6 +42,21 @@ void breakpoints_reset_counts(struct breakpoints *of)
 {
 	cr_assert_eq(of, &breakpoints);
 	resets++;
+}
+
+/* The only location is "2". */
+struct error *place_find(struct inferior *of, const char *text, struct location **ret)
+{
+	static struct location location = {.number = 2};
+
+	cr_assert_eq(of, &inferior);
+	*ret = &location;
+	return strcmp(text, "2") == 0 ? NULL : error_create(0, "no location %s", text);
+}
+
+void location_explain(const struct location *location, struct buffer *out)
+{
+	buffer_printf(out, "about %u\n", location->number);
 }
 
 void engines_print(const struct engines *engines, struct buffer *out)
@@ -121,6 +138,7 @@ Test(monitor, commands_reach_their_handlers)
 
 	assert_text("breakpoints", "the table\n");
 	assert_text("engines", "the engines\n");
+	assert_text("explain 2", "about 2\n");
 	assert_text("reset", "All counts are zero.\n");
 	cr_assert_eq(resets, 1);
 	assert_text("  breakpoints \t\n", "the table\n");
@@ -134,7 +152,7 @@ Test(monitor, prefixes_do_if_they_mean_one_command)
 	assert_text("eng", "the engines\n");
 	assert_text("se rem 0", "Protocol debug output disabled.\n");
 	assert_text("set  debug\t0", "Debug output disabled.\n");
-	assert_failure("e", "Ambiguous monitor command 'e': engines, exit.\n");
+	assert_failure("e", "Ambiguous monitor command 'e': explain, engines, exit.\n");
 	cr_assert_not(server.session.exit_server);
 	assert_failure("breakpointsx", "Unknown monitor command.\n\n");
 	assert_failure("set", "Unknown monitor command.\n\n");
@@ -157,6 +175,8 @@ Test(monitor, arguments_are_checked)
 	assert_failure("help me", "Usage: monitor help\n");
 	assert_failure("exit now", "Usage: monitor exit\n");
 	cr_assert_not(server.session.exit_server);
+	assert_failure("explain", "Usage: monitor explain <LOCATION>\n");
+	assert_failure("explain 3", "no location 3\n");
 	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
 	assert_failure("set debug nonsense", "unknown debug category 'nonsense'");
 	assert_failure("set remote-debug 2", "set remote-debug takes 0 or 1");
@@ -219,6 +239,7 @@ Test(monitor, without_a_process)
 	TAILQ_INIT(&server.run.inferiors.list);
 	assert_failure("breakpoints", "There is no process");
 	assert_failure("reset", "There is no process");
+	assert_failure("explain 2", "There is no process");
 	assert_text("engines", "the engines\n");
 }
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/explain.h"
+
+#include <inttypes.h>
+
+#include "inferior/symbols.h"
+#include "stops/location.h"
+
+/* ---- what and where ---- */
+
+static void explain_place(const struct location *location, struct buffer *out)
+{
+	struct symbols *symbols = symbols_create(location->inferior);
+	_cleanup_buffer_ struct buffer symbol = {0};
+
+	symbols_print(symbols, location->addr, &symbol);
+	symbols_destroy(symbols);
+	buffer_printf(out, "Location %u: %s *0x%" PRIx64, location->number,
+		      breakpoint_type_name(location->type), location->addr);
+	if (location->type > BREAKPOINT_HARDWARE)
+		buffer_printf(out, ", %u byte%s", location->len,
+			      location->len == 1 ? "" : "s");
+	if (symbol.len > 0)
+		buffer_printf(out, ", %s", buffer_string(&symbol));
+	buffer_printf(out, " (process %d)\n", (int)location->inferior->pid);
+}
+
+static void explain_counts(const struct location *location, struct buffer *out)
+{
+	struct location_counts counts = location_count(location);
+
+	buffer_append_string(out, "  hits:        ");
+	buffer_append_count(out, counts.hits);
+	buffer_append_string(out, ", ");
+	buffer_append_count(out, counts.trues);
+	buffer_append_string(out, " of them true; left to the stub: ");
+	buffer_append_count(out, counts.maybes);
+	buffer_append_char(out, '\n');
+}
+
+/* ---- the engine ---- */
+
+/* Who has what the location would like to have. */
+static void explain_slots(const struct location *location, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer users = {0};
+
+	locations_print_slot_users(location->inferior->breakpoints, &users);
+	if (users.len > 0)
+		buffer_printf(out, "  slots:       used by %s; disable or delete one\n",
+			      buffer_string(&users));
+}
+
+/* Why an engine that would be preferred does not serve. */
+static void explain_why_not(const struct location *location, struct buffer *out)
+{
+	const struct engines *engines = location->inferior->breakpoints->engines;
+	const char *keeps_out = location_keeps_out(location);
+
+	if (keeps_out) {
+		buffer_printf(out, "  why:         %s\n", keeps_out);
+		return;
+	}
+	for (const struct engine *engine = engines->engine; engine != location->engine;
+	     engine++)
+		if (engine->unusable)
+			buffer_printf(out, "  why:         %s is not usable: %s\n",
+				      engine->ops->name, error_text(engine->unusable));
+	if (location->why) {
+		buffer_printf(out, "  why:         %s\n", location->why);
+		explain_slots(location, out);
+	}
+}
+
+static void explain_engine(const struct location *location, struct buffer *out)
+{
+	const struct engine *engine = location->engine;
+
+	if (location->state == LOCATION_OUT) {
+		buffer_append_string(out, "  engine:      none; it is not in place\n");
+		return;
+	}
+	buffer_printf(out, "  engine:      %s: %s\n", engine->ops->name,
+		      engine->ops->title);
+	explain_why_not(location, out);
+	buffer_append_string(out, "  decided by:  ");
+	engine->ops->describe(location->engine, location, out);
+	buffer_append_char(out, '\n');
+}
+
+/* ---- what the client has sent ---- */
+
+static void explain_list(const char *title, const struct agent_list *list,
+			 const struct arch_ops *arch, struct buffer *out)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		size_t len;
+
+		agent_expr_bytecode(list->exprs[i], &len);
+		buffer_printf(out, "\n%s", title);
+		if (list->count > 1)
+			buffer_printf(out, " %zu of %zu", i + 1, list->count);
+		buffer_append_string(out, ": ");
+		agent_expr_print(list->exprs[i], arch, out);
+		buffer_printf(out, "\n  bytecode, %zu bytes:\n", len);
+		agent_expr_disassemble(list->exprs[i], arch, out);
+	}
+}
+
+/* gdb sends no condition of a watchpoint, and none that it cannot compile. */
+static void explain_no_condition(const struct location *location, struct buffer *out)
+{
+	if (location->type > BREAKPOINT_HARDWARE)
+		buffer_append_string(out,
+				     "\nCondition: none; gdb itself evaluates those "
+				     "of watchpoints\n");
+	else
+		buffer_append_string(
+			out, "\nCondition: none, or one that gdb keeps to itself (it "
+			     "has a call, say, or see\n  'show breakpoint "
+			     "condition-evaluation')\n");
+}
+
+static void explain_lists(const struct location *location, struct buffer *out)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	if (location->conditions.count == 0)
+		explain_no_condition(location, out);
+	explain_list("Condition", &location->conditions, arch, out);
+	explain_list("Command", &location->commands.list, arch, out);
+}
+
+/* ---- what is decided where ---- */
+
+static void explain_stub(const struct location *location, struct buffer *out)
+{
+	buffer_append_string(out, "\nLeft to the stub:\n");
+	if (location->conditions.count == 0 && location->commands.list.count == 0) {
+		buffer_append_string(out, "  nothing: each hit is a stop\n");
+		return;
+	}
+	buffer_printf(out, "  every hit: the thread stops, and the stub %s\n",
+		      location->conditions.count > 0 ? "evaluates the condition"
+						     : "runs the commands");
+}
+
+static void explain_decisions(const struct location *location, struct buffer *out)
+{
+	if (location->state == LOCATION_OUT)
+		return;
+	if (location->engine->ops->explain)
+		location->engine->ops->explain(location->engine, location, out);
+	else
+		explain_stub(location, out);
+}
+
+void location_explain(const struct location *location, struct buffer *out)
+{
+	explain_place(location, out);
+	explain_engine(location, out);
+	explain_counts(location, out);
+	explain_lists(location, out);
+	explain_decisions(location, out);
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`monitor explain`: how a location is decided, and why."""
+import re
+
+
+def explain(t, setup, location, program="conditions", arguments=(), preexec=None, go="main"):
+    """What is said of the location after a stop at main."""
+    path = t.prog(program)
+    server = t.server(path, *arguments, preexec=preexec)
+    gdb = t.gdb(server, f"tbreak {go}", *setup, prog=path, python=f'''
+run("continue")
+emit(text=run("monitor explain {location}"))
+''')
+    text = gdb.results[0]["text"]
+    t.note(text)
+    return text
+
+
+def sections(text):
+    """The paragraphs, by the first word of each."""
+    return {part.split()[0].rstrip(":"): part for part in text.split("\n\n")}
+
+
+def test_decided_in_the_kernel(t):
+    t.need_kernel_conditions()
+    text = explain(t, ["break body if i == 7 && n > 3"], "body")
+    parts = sections(text)
+    t.match(r"^Location \d+: break \*0x[0-9a-f]+, body\+0x[0-9a-f]+ \(process \d+\)$", text)
+    t.match(r"^ +engine: +perf_event: ", parts["Location"])
+    t.match(r"^ +decided by: +kernel$", parts["Location"])
+    t.match(r"^ +hits: +0, 0 of them true", parts["Location"])
+    t.match(r"^Condition: .* == 7 && .* > 3$", parts["Condition"])
+    t.match(r"^ +\d+  reg ", parts["Condition"])
+    t.match(r"^ +\d+  end$", parts["Condition"])
+    t.match(r"^BPF program, \d+ instructions:\n +0: r6 = r1$", parts["BPF"])
+    t.match(r"^ +\d+: if r\d+ != 0x7 goto pc[+-]\d+ <\d+>$", parts["BPF"])
+    t.match(r"^ +\d+: call bpf_probe_read_user#112$", parts["BPF"])
+    t.match(r"^ +\d+: exit$", parts["BPF"])
+    t.no_match(r"code 0x", parts["BPF"])
+    t.match(r"page that is read is not resident", parts["Left"])
+    t.no_match(r"divisor", parts["Left"])
+
+
+def test_jumps_lead_to_instructions(t):
+    t.need_kernel_conditions()
+    text = sections(explain(t, ["break body if i == 7 || g_u8 / n > 3"], "body"))["BPF"]
+    numbers = [int(line.split(":")[0]) for line in text.splitlines()[1:]]
+    targets = [int(number) for number in re.findall(r"goto pc.* <(-?\d+)>$", text, re.M)]
+    t.check(len(targets) > 5, "jumps")
+    for target in targets:
+        t.check(target in numbers, f"no instruction {target}")
+
+
+def test_what_is_left_to_the_stub(t):
+    t.need_kernel_conditions()
+    t.need_x86()
+    text = explain(t, ["break body if i == 7 && n / i > 3 && $mxcsr"], "body")
+    left = sections(text)["Left"]
+    t.match(r"the condition reads \$mxcsr:", left)
+    t.match(r"divisor is zero", left)
+    t.match(r"not resident", left)
+
+
+def test_a_condition_that_is_always_decided(t):
+    t.need_kernel_conditions()
+    t.equal(sections(explain(t, ["break body if 0"], "body"))["Left"].split(),
+            ["Left", "to", "the", "stub:", "nothing"], "what is left to the stub")
+
+
+def test_what_never_needs_a_decision(t):
+    t.truehit_only("monitor explain")
+    text = explain(t, ["break body"], "body")
+    t.match(r"^ +engine: +int3: ", text)
+    t.match(r"^ +why: .*hardware slots", text)
+    t.match(r"^Condition: none", text)
+    t.match(r"^  nothing: each hit is a stop", text)
+    t.no_match(r"BPF", text)
+
+
+def test_watchpoint(t):
+    t.need_kernel_conditions()
+    text = explain(t, ["watch g_u64 if g_u64 == 1"], "g_u64")
+    t.match(r"^Location \d+: watch \*0x[0-9a-f]+, 8 bytes, g_u64 \(", text)
+    t.match(r"^Condition: none; gdb itself evaluates", text)
+
+
+def test_no_slot_is_free(t):
+    """Software breakpoints come last, whatever gdb puts in first."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    text = explain(t, ["watch g_s8", "watch g_s16", "watch g_s32", "watch g_s64",
+                       "break body if i == 7"], "body")
+    t.match(r"^ +engine: +int3: ", text)
+    t.match(r"^ +why: +\S", text)
+    t.match(r"^ +slots: +used by (watch \*0x[0-9a-f]+(, |; )){4}disable or delete one", text)
+    t.match(r"^ +decided by: +stub$", text)
+    t.match(r"^Condition: .* == 7$", text)
+    t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
+
+
+def test_without_rights(t):
+    t.need_root()
+    t.truehit_only("monitor explain")
+    text = explain(t, ["break body if i == 7"], "body", preexec=t.become_nobody)
+    t.match(r"^ +why: +perf_event is not usable: .*cap_bpf", text)
+    t.equal(len(re.findall("why:", text)), 1, "reasons")
+    t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
+
+
+def test_commands(t):
+    t.truehit_only("agent dprintf")
+    text = explain(t, ["set dprintf-style agent", 'dprintf body,"i=%d\\n", i',
+                       "condition 2 i == 3"], "body")
+    t.match(r"^Condition: .* == 3$", text)
+    t.match(r'^Command: printf "i=%d\\n"', text)
+
+
+def test_counts(t):
+    t.truehit_only("monitor explain")
+    text = explain(t, ["break body if i % 10 == 9"], "body", go="printf")
+    t.match(r"^ +hits: +10, 1 of them true", text)
+
+
+def test_a_place_that_is_none(t):
+    t.truehit_only("monitor explain")
+    for text, words in (("77", "no location 77; see monitor breakpoints"),
+                        ("nosuch", "no location nosuch"),
+                        ("conditions.c:30", "only gdb knows where"), ("", "LOCATION")):
+        path = t.prog("conditions")
+        gdb = t.gdb(t.server(path), "break body", "continue", f"monitor explain {text}",
+                    prog=path)
+        t.match(words, gdb.output())
