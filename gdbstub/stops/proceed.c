@@ -60,10 +60,12 @@ static bool must_step_over(struct thread *thread)
 
 /* ---- who may run ---- */
 
+/* Of a process that has ended, nothing is left to run. */
 static bool is_ready(const struct thread *thread)
 {
 	return !thread->running && !thread->pending_stop &&
-	       thread->action.kind != RESUME_NONE && thread->action.kind != RESUME_STOP;
+	       !thread->inferior->pending_stop && thread->action.kind != RESUME_NONE &&
+	       thread->action.kind != RESUME_STOP;
 }
 
 /* May this thread run now, when some thread may have to run alone? */

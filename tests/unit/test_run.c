@@ -1181,3 +1181,46 @@ Test(run, unattended_is_rejoined)
 	expect_exit(7);
 	expect_output(THREADS);
 }
+
+static struct inferior *another_child(int (*body)(void))
+{
+	atomic_store(&shared->go, 0);
+	return child_start(body);
+}
+
+/* The end of a process waits to be told, in non-stop mode, while another one goes
+ * on: nobody may resume what has ended, or wait for it. */
+Test(run, what_has_ended_is_left_alone)
+{
+	struct inferior *first, *other, *ended;
+	struct stop stop;
+
+	use_only(ENGINE_INT3);
+	first = another_child(run_loop);
+	ended = another_child(run_briefly);
+	other = another_child(run_loop);
+	run.non_stop = true;
+	insert(first, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	insert(other, BREAKPOINT_SOFTWARE, PLACE, argument_equals(LOOPS));
+	run_set_action(&run, TAILQ_FIRST(&first->threads),
+		       (struct resume_action){.kind = RESUME_CONTINUE});
+	cr_assert_null(run_resume(&run));
+	stop = next_stop();
+	cr_assert_eq(stop.pid, first->pid);
+
+	/* Until the client has taken that, nothing more is told. */
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	cr_assert_null(run_resume(&run));
+	while (!other->pending_stop || !ended->pending_stop) {
+		cr_assert_not(run_poll(&run, &stop));
+		usleep(100);
+	}
+	run_acknowledge(&run);
+	stop = next_stop();
+	cr_expect_eq(stop.kind, STOP_EXITED);
+	cr_expect_eq(stop.status, 5);
+	run_acknowledge(&run);
+	stop = next_stop();
+	cr_expect_eq(stop.kind, STOP_EXITED);
+	cr_expect_eq(stop.status, 42);
+}
