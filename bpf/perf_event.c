@@ -68,16 +68,31 @@ static int open_event(const struct hw_event_options *options, pid_t tid)
 	return fd;
 }
 
-static int open_on_threads(struct placement *placement,
-			   const struct hw_event_options *options)
+static int open_on_thread(const struct perf_event *state, struct placement *placement,
+			  const struct thread *thread)
 {
-	const struct thread *thread;
+	struct hw_event_options options = {
+		.arch = state->arch,
+		.program_fd = placement->program->fd,
+		.sigtrap = state->sigtrap,
+		.sig_data = placement->sig_data,
+	};
+	struct hw_region regions[HW_SLOTS_MAX];
+	int nregions = plan(state, placement->location, regions);
+	int *fds;
 
-	TAILQ_FOREACH (thread, &placement->location->inferior->threads, link) {
-		int fd = open_event(options, thread->tid);
+	if (nregions < 0)
+		return nregions;
+	fds = reallocarray(placement->fds, placement->nfds + (size_t)nregions,
+			   sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	placement->fds = fds;
+	for (int i = 0; i < nregions; i++) {
+		int fd;
 
-		if (fd == -ESRCH)
-			continue; /* just gone */
+		options.region = regions[i];
+		fd = open_event(&options, thread->tid);
 		if (fd < 0)
 			return fd;
 		placement->fds[placement->nfds++] = fd;
@@ -85,11 +100,13 @@ static int open_on_threads(struct placement *placement,
 	return 0;
 }
 
-static int for_all_events(const struct placement *placement, int (*fn)(int fd))
+/* Switches all events from the @first on. */
+static int switch_events(const struct placement *placement, size_t first,
+			 int (*fn)(int fd))
 {
 	int result = 0;
 
-	for (size_t i = 0; i < placement->nfds; i++) {
+	for (size_t i = first; i < placement->nfds; i++) {
 		int r = fn(placement->fds[i]);
 
 		if (r < 0)
@@ -98,32 +115,18 @@ static int for_all_events(const struct placement *placement, int (*fn)(int fd))
 	return result;
 }
 
-static int placement_open(struct perf_event *state, struct placement *placement,
-			  const struct hw_region *regions, size_t nregions)
+static int placement_open(const struct perf_event *state, struct placement *placement)
 {
-	struct hw_event_options options = {
-		.arch = state->arch,
-		.program_fd = placement->program->fd,
-		.sigtrap = state->sigtrap,
-		.sig_data = placement->sig_data,
-	};
 	const struct thread *thread;
-	size_t nthreads = 0;
-	int r = 0;
 
-	TAILQ_FOREACH (thread, &placement->location->inferior->threads, link)
-		nthreads++;
-	placement->fds = calloc(nthreads * nregions + 1, sizeof(int));
-	if (!placement->fds)
-		return -ENOMEM;
-	for (size_t i = 0; i < nregions && r == 0; i++) {
-		options.region = regions[i];
-		r = open_on_threads(placement, &options);
+	TAILQ_FOREACH (thread, &placement->location->inferior->threads, link) {
+		int r = open_on_thread(state, placement, thread);
+
+		if (r < 0 && r != -ESRCH) /* else just gone */
+			return r;
 	}
 	/* Nothing fires before everything is there. */
-	if (r == 0)
-		r = for_all_events(placement, hw_event_enable);
-	return r;
+	return switch_events(placement, 0, hw_event_enable);
 }
 
 static struct error *insert_error(int r)
@@ -156,14 +159,10 @@ static void placement_destroy(struct perf_event *state, struct placement *placem
 static struct error *perf_event_insert(struct engine *engine, struct location *location)
 {
 	struct perf_event *state = engine->state;
-	struct hw_region regions[HW_SLOTS_MAX];
-	int nregions = plan(state, location, regions), r;
-	struct placement *placement;
+	struct placement *placement = calloc(1, sizeof(*placement));
 	struct error *error;
+	int r;
 
-	if (nregions < 0)
-		return insert_error(nregions);
-	placement = calloc(1, sizeof(*placement));
 	if (!placement)
 		return insert_error(-ENOMEM);
 	placement->location = location;
@@ -174,7 +173,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		free(placement);
 		return error;
 	}
-	r = placement_open(state, placement, regions, (size_t)nregions);
+	r = placement_open(state, placement);
 	if (r < 0) {
 		placement_destroy(state, placement);
 		return insert_error(r);
@@ -210,13 +209,29 @@ static void perf_event_remove(struct engine *engine, struct location *location,
 static int perf_event_suspend(struct engine *engine, struct location *location)
 {
 	(void)engine;
-	return for_all_events(location->engine_data, hw_event_disable);
+	return switch_events(location->engine_data, 0, hw_event_disable);
 }
 
 static int perf_event_resume(struct engine *engine, struct location *location)
 {
 	(void)engine;
-	return for_all_events(location->engine_data, hw_event_enable);
+	return switch_events(location->engine_data, 0, hw_event_enable);
+}
+
+/* Threads inherit in the kernel, tasks without CLONE_THREAD do not. */
+static int perf_event_thread_added(struct engine *engine, struct location *location,
+				   struct thread *thread)
+{
+	struct placement *placement = location->engine_data;
+	size_t first = placement->nfds;
+	int r;
+
+	if (!thread_leads(thread))
+		return 0;
+	r = open_on_thread(engine->state, placement, thread);
+	if (r < 0 || location->state != LOCATION_IN)
+		return r;
+	return switch_events(placement, first, hw_event_enable);
 }
 
 /* All threads are stopped: no program sees a half-changed range. */
@@ -242,6 +257,7 @@ const struct engine_ops perf_event_engine = {
 	.remove = perf_event_remove,
 	.suspend = perf_event_suspend,
 	.resume = perf_event_resume,
+	.thread_added = perf_event_thread_added,
 	.on_stop = perf_event_on_stop,
 	.counts = perf_event_counts,
 	.reset_counts = perf_event_reset_counts,

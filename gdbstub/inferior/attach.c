@@ -324,7 +324,7 @@ static void detach_thread(struct thread *thread, int signal)
 
 	/* PTRACE_DETACH takes a signal at a signal-delivery stop only. */
 	if (signal != 0 && !thread->at_signal) {
-		tgkill(thread->inferior->pid, thread->tid, signal);
+		tgkill(thread->group, thread->tid, signal);
 		signal = 0;
 	}
 	if (ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal) < 0)
@@ -361,7 +361,13 @@ static bool reap(pid_t pid)
 
 void inferior_kill(struct inferior *inferior)
 {
+	const struct thread *thread;
+
 	kill(inferior->pid, SIGKILL);
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread_leads(thread))
+			kill(thread->tid, SIGKILL);
+	}
 	for (int i = 0; i < KILL_POLLS && !reap(inferior->pid); i++)
 		poll_pause();
 	inferior_destroy(inferior);

@@ -123,6 +123,7 @@ struct thread *thread_create(struct inferior *inferior, pid_t tid)
 	thread->last_regset = calloc(1, sizeof(*thread->last_regset));
 	thread->inferior = inferior;
 	thread->tid = tid;
+	thread->group = inferior->pid;
 	thread->syscall = SYSCALL_NONE;
 	TAILQ_INSERT_TAIL(&inferior->threads, thread, link);
 	return thread;

@@ -59,6 +59,8 @@ struct thread {
 	TAILQ_ENTRY(thread) link;
 	struct inferior *inferior;
 	pid_t tid;
+	pid_t group; /* its process, as the kernel sees it: not the inferior's if it
+		      * was made by clone(CLONE_VM) without CLONE_THREAD */
 
 	/* Kept by inferior/. */
 	bool running;	   /* resumed, and no stop seen since */
@@ -147,7 +149,12 @@ struct thread *inferior_thread(struct inferior *inferior, pid_t tid);
 struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached);
 /** Takes it off the list and frees it and its threads. */
 void inferior_destroy(struct inferior *inferior);
-/** Adds a thread (stopped). NULL: out of memory. */
+/** Is it a process of its own for the kernel, rather than a thread of one? */
+static inline bool thread_leads(const struct thread *thread)
+{
+	return thread->tid == thread->group;
+}
+/** Adds a thread (stopped) of the inferior's process. NULL: out of memory. */
 struct thread *thread_create(struct inferior *inferior, pid_t tid);
 void thread_destroy(struct thread *thread);
 

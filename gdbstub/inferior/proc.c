@@ -84,7 +84,7 @@ void thread_name(const struct thread *thread, char *name, size_t size)
 	struct buffer text _cleanup_buffer_ = {0};
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", thread->inferior->pid,
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", thread->group,
 		 thread->tid);
 	proc_read(path, &text);
 	snprintf(name, size, "%s", buffer_string(&text));

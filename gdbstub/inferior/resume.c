@@ -11,7 +11,7 @@
 
 void thread_send_signal(struct thread *thread, int signal)
 {
-	if (tgkill(thread->inferior->pid, thread->tid, signal) == 0)
+	if (tgkill(thread->group, thread->tid, signal) == 0)
 		thread->injected_signal = signal;
 }
 

@@ -152,6 +152,11 @@ static bool pass_over(struct thread *thread, int signal)
 	return false;
 }
 
+static bool is_in_group(pid_t tid, pid_t group)
+{
+	return tgkill(group, tid, 0) == 0;
+}
+
 static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 {
 	/* A child that died without a stop was killed with the whole process. */
@@ -159,8 +164,11 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 		return pass_over(thread, 0);
 	event->kind = EVENT_CLONE;
 	event->child = thread_create(thread->inferior, child);
-	if (event->child)
+	if (event->child) {
+		event->child->group =
+			is_in_group(child, thread->group) ? thread->group : child;
 		return true;
+	}
 	log_warning("out of memory: thread %d is not traced", child);
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return pass_over(thread, 0);
@@ -212,7 +220,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 		if (other != thread)
 			thread_destroy(other);
 	}
-	thread->tid = inferior->pid;
+	thread->tid = thread->group = inferior->pid;
 	thread->running = false;
 	thread->injected_signal = 0;
 	memory_open(inferior);
@@ -377,8 +385,8 @@ static bool decode_end(struct thread *thread, int status, struct event *event)
 	bool last = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
 
 	/* The last one may be no leader: one that had ended when we attached tells us
-	 * nothing. */
-	if (thread->tid != thread->inferior->pid && !last) {
+	 * nothing, and one that ends does not take tasks of other groups along. */
+	if (!last) {
 		event->kind = EVENT_THREAD_EXIT;
 		event->thread = NULL;
 		event->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -464,7 +472,7 @@ bool thread_is_zombie(const struct thread *thread)
 {
 	char state[2];
 
-	return thread->tid == thread->inferior->pid &&
+	return thread_leads(thread) &&
 	       proc_stat_field(thread->tid, PROC_STAT_STATE, state, sizeof(state)) &&
 	       (*state == 'Z' || *state == 'X');
 }

@@ -122,7 +122,7 @@ struct engine_ops {
 	 * what it lay in (a library unloaded, another one loaded). NULL: always.
 	 */
 	bool (*intact)(struct engine *engine, const struct location *location);
-	/** A new, stopped thread; NULL if the kernel takes care of new threads. */
+	/** A new, stopped thread; NULL if the kernel takes care of all of them. */
 	int (*thread_added)(struct engine *engine, struct location *location,
 			    struct thread *thread);
 

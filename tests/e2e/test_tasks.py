@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tasks that share a program's memory but are no threads of its process, made by
+clone(2): for gdb they are threads, and breakpoints are theirs, too."""
+import harness
+
+TASKS, ROUNDS = 6, 40  # of tasks.c: three tasks, with a thread each
+
+
+def hits(t, kind, condition, holds, *arguments):
+    """Each task stops where the condition holds: every time, and once."""
+    server = t.server("COMM", t.prog("tasks"), *arguments)
+    gdb = t.gdb(server, f"{kind} {t.line('tasks.c', 'BODY')}{condition}",
+                prog=t.prog("tasks"), python="""
+rows = []
+table = ""
+while True:
+    run("continue")
+    if not alive():
+        break
+    rows.append([int(value("id")), int(value("i"))])
+    table = run("monitor breakpoints")
+emit(rows=rows, table=table, code=events.exit_code)
+""")
+    got = gdb.results[0]
+    t.equal(sorted(map(tuple, got["rows"])),
+            [(task, i) for task in range(TASKS) for i in range(ROUNDS) if holds(i)],
+            f"stops of {kind}{condition}")
+    t.equal(got["code"], 0, "exit code")
+    if not arguments:
+        t.match(rf"^{TASKS * ROUNDS} calls", server.output())
+    return got["table"]
+
+
+def test_conditional_hardware(t):
+    table = hits(t, "hbreak", " if i % 10 == 9", lambda i: i % 10 == 9)
+    if not t.config.reference:
+        row = t.counts(table)
+        t.equal(row["true"], TASKS * ROUNDS // 10, "true hits that were counted")
+        t.equal(row["hits"], TASKS * ROUNDS, "hits that were counted")
+
+
+def test_unconditional(t):
+    for kind in "break", "hbreak":
+        hits(t, kind, "", lambda i: True)
+
+
+def test_the_program_ends_before_them(t):
+    hits(t, "hbreak", " if i % 10 == 9", lambda i: i % 10 == 9, "leave")
+
+
+def test_signal(t):
+    """A signal that the user sends to such a task reaches it."""
+    server = t.server("COMM", t.prog("tasks"), "wait")
+    t.gdb(server, f"break {t.line('tasks.c', 'BODY')} if id == 0 && i == 39", "continue",
+          "delete", "handle SIGUSR1 nostop noprint pass", f"tbreak {t.line('tasks.c', 'WAIT')}",
+          "continue", "signal SIGUSR1", prog=t.prog("tasks"), limit=60)
+    t.match(rf"^{TASKS * ROUNDS} calls", server.output())
+
+
+def test_kill(t):
+    """Nothing is left behind."""
+    server = t.server("--once", "COMM", t.prog("tasks"), "wait")
+    t.gdb(server, f"break {t.line('tasks.c', 'BODY')} if id == 0 && i == 39", "continue",
+          "kill", prog=t.prog("tasks"), limit=60)
+    server.wait()
+    t.equal(harness.descendants(server.pid), [], "what is left")
