@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program to be tried. Several are loaded as one, as the conditions of one
+ * location: each begins with a look at the selector register, and is false at once
+ * if it is not its turn.
+ */
+#ifndef TRUEHIT_FUZZ_PROGRAM_H
+#define TRUEHIT_FUZZ_PROGRAM_H
+
+#include "assembler.h"
+#include "roles.h"
+
+/** Programs loaded as one. */
+enum { BATCH = 16 };
+
+struct fuzz_program {
+	struct text text;
+	/* Does it read registers that are not general, or memory that may not be
+	 * resident? If neither, the kernel should decide it. */
+	bool other_registers, other_memory;
+	/* Bytes where traps are planted: not what the program reads. Or both 0. */
+	uint64_t shadow_start, shadow_end;
+};
+
+/** An empty one at @position (0 .. BATCH - 1) among those that are loaded as one. */
+void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
+			unsigned int position);
+bool fuzz_program_is_plain(const struct fuzz_program *program);
+
+#endif
