@@ -53,13 +53,28 @@ static bool has_register(void *data, unsigned int number)
 	return false;
 }
 
+static bool has_variable(void *data, unsigned int number)
+{
+	struct compiler *c = data;
+
+	if (variables_known(c, number))
+		return true;
+	note_undecided(c, c->options->variables
+				  ? "uses more than 8 trace state variables"
+				  : "uses a trace state variable");
+	return false;
+}
+
 /* Sets *decided if control never gets behind the condition. */
 static struct error *compile_one(struct compiler *c, const struct agent_expr *condition,
 				 bool *decided)
 {
 	const struct ir_target target = {
-		.slots = SLOTS_MAX,
+		.slots = SLOTS_MAX - variables_slots(c),
+		.loop_steps = c->options->loop_steps,
+		.hides = c->options->hide_constants,
 		.has_register = has_register,
+		.has_variable = has_variable,
 		.undecided = note_undecided,
 		.data = c,
 	};
@@ -88,6 +103,8 @@ static struct error *compile_all(struct compiler *c,
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
+	variables_note_uses(c, conditions);
+	variables_emit_begin(c);
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
 		struct error *error = compile_one(c, conditions->exprs[i], &decided);
 

@@ -39,7 +39,14 @@ struct bpf_compile_options {
 	 * inode 0: the system's own. A thread of another one leaves tid 0. */
 	uint64_t pid_ns_device, pid_ns_inode;
 	bool signed_division; /* the kernel takes signed BPF division */
-	bool all_maybe;	      /* a location without conditions is left to the stub */
+	const struct variable_cells *variables; /* who has which cell, or NULL */
+	bool all_maybe; /* a location without conditions is left to the stub */
+	/* About how many operations of loops one evaluation may take before it ends
+	 * in a maybe: the verifier walks through them all. */
+	unsigned int loop_steps;
+	/* Where paths join, keep constants from the verifier, which would go on with
+	 * each path's own. */
+	bool hide_constants;
 };
 
 struct bpf_code {

@@ -23,10 +23,11 @@ enum {
 	/* The first slots are in registers that helpers leave alone ... */
 	REG_SLOT = BPF_REG_7,
 	SLOT_REGS = 3,
-	/* ... the others below the record on BPF's stack of 512 bytes. */
+	/* ... the others below the record on BPF's stack. */
+	FRAME_SIZE = 512,
 	FRAME_RECORD = -(int)sizeof(struct bpf_hit_record),
 	FRAME_SLOTS = FRAME_RECORD - 8,
-	SLOTS_MAX = SLOT_REGS + (512 + FRAME_RECORD) / 8,
+	SLOTS_MAX = SLOT_REGS + (FRAME_SIZE + FRAME_RECORD) / 8,
 	/* 8 bytes for a helper to write to, where no record is yet. */
 	FRAME_SCRATCH = -8,
 	/* At the exits no slot is needed any more, and the record is begun. */
@@ -35,6 +36,9 @@ enum {
 	REG_BY_STOP = BPF_REG_8,
 	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */
 };
+
+/** Trace state variables that a program can use: each takes room in its frame. */
+enum { PROGRAM_VARIABLES_MAX = 8 };
 
 struct compiler {
 	const struct bpf_compile_options *options;
@@ -45,6 +49,12 @@ struct compiler {
 	uint32_t label_true, label_maybe;
 	uint32_t labels; /* the first label of the condition at hand */
 	bool used_true, used_maybe;
+	struct program_variable {
+		unsigned int number, cell; /* in struct variable_cells */
+		bool is_set;		   /* by some condition */
+	} variables[PROGRAM_VARIABLES_MAX];
+	unsigned int nvariables;
+	bool locks_variables;
 };
 
 /* values.c */
@@ -68,6 +78,23 @@ void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size)
 /* operations.c */
 
 void operations_emit(struct compiler *c, const struct ir_insn *insn);
+
+/* variables.c */
+
+/** Finds out which variables the program uses: first of all. */
+void variables_note_uses(struct compiler *c, const struct agent_list *conditions);
+/** Is it one of them? If they are too many, none is. */
+bool variables_known(const struct compiler *c, unsigned int number);
+/** Slots at the end of the frame that are not for the stack. */
+unsigned int variables_slots(const struct compiler *c);
+/** Copies them, under the lock unless one is only read. */
+void variables_emit_begin(struct compiler *c);
+/** IR_GETV, IR_SETV */
+void variables_emit_use(struct compiler *c, const struct ir_insn *insn);
+/** Before each end of the program, one of these: what was set takes effect, when the
+ * hit is decided for good; or nothing was set. They need r0, r1 and r2. */
+void variables_emit_commit(struct compiler *c);
+void variables_emit_abort(struct compiler *c);
 
 /* exits.c */
 

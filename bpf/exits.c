@@ -71,6 +71,13 @@ static void emit_tid(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
 }
 
+/* The stub takes a hit without a record for a maybe, and so it has to be one. */
+static void emit_lost(struct compiler *c)
+{
+	exits_count(c, offsetof(struct bpf_location, lost));
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_MAYBE));
+}
+
 /* The stub cannot do anything with the record of an unknown thread. */
 static void emit_count_unknown(struct compiler *c)
 {
@@ -81,7 +88,7 @@ static void emit_count_unknown(struct compiler *c)
 		return;
 	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_TID));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_1, 0), known);
-	exits_count(c, offsetof(struct bpf_location, lost));
+	emit_lost(c);
 	bpf_emit_bind(e, known);
 }
 
@@ -108,8 +115,24 @@ static void emit_record(struct compiler *c)
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, 0));
 	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_output));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), sent);
-	exits_count(c, offsetof(struct bpf_location, lost));
+	emit_lost(c);
 	bpf_emit_bind(e, sent);
+}
+
+/* Of a true hit that the stub will not evaluate again, the assignments count. */
+static void emit_settle(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t maybe = bpf_emit_new_labels(e, 2), done = maybe + 1;
+
+	if (!c->locks_variables)
+		return;
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_VERDICT, BPF_TRUE), maybe);
+	variables_emit_commit(c);
+	bpf_emit_jump(e, bpf_jump(), done);
+	bpf_emit_bind(e, maybe);
+	variables_emit_abort(c);
+	bpf_emit_bind(e, done);
 }
 
 static void emit_stop(struct compiler *c)
@@ -183,10 +206,12 @@ void exits_emit(struct compiler *c, bool used_false)
 		bpf_emit_bind(e, report);
 		emit_choose_stop(c);
 		emit_record(c);
+		emit_settle(c);
 		emit_stop(c);
 	}
 	if (used_false || c->used_true) {
 		bpf_emit_bind(e, forget);
+		variables_emit_commit(c);
 		exits_return(c, 0);
 	}
 }

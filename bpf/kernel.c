@@ -26,6 +26,10 @@ enum { ALIVE_TIMEOUT = 10000 }; /* ms; a load takes less than one */
  * 6.6 (Documentation/bpf/standardization/instruction-set.rst, "Arithmetic"). */
 enum { SIGNED_DIVISION = 1 };
 
+/* The verifier's words are its last, and figures; with all steps on the way there
+ * it would take many times as long (BPF_LOG_STATS of include/linux/bpf_verifier.h). */
+enum { LOG_STATS = 4 };
+
 static const char *const rights =
 	"needs root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit";
 
@@ -36,7 +40,7 @@ int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
 		.sz = sizeof(options),
 		.log_buf = log,
 		.log_size = log ? (uint32_t)log_size : 0,
-		.log_level = log ? 1 : 0,
+		.log_level = log ? LOG_STATS : 0,
 	};
 
 	/* The licence is what the kernel wants to see for its reading helpers. */

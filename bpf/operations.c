@@ -111,6 +111,22 @@ static void compile_move(struct compiler *c, const struct ir_insn *insn)
 	values_store_slot(c, insn->slot, values_load(c, insn->a, reg));
 }
 
+/* To the verifier, a register of the thread may have any value, and so may what it
+ * is xored with, even with itself. */
+static void compile_hide(struct compiler *c, const struct ir_insn *insn)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	values_load_register(c, c->options->arch->pc_reg, BPF_REG_0);
+	bpf_emit(e, bpf_alu(BPF_XOR, BPF_REG_0, BPF_REG_0));
+	if (values_is_imm(insn->a))
+		bpf_emit(e, bpf_alu_imm(BPF_XOR, BPF_REG_0, (int32_t)insn->a.value));
+	else
+		bpf_emit(e, bpf_alu(BPF_XOR, BPF_REG_0,
+				    values_load(c, insn->a, BPF_REG_2)));
+	values_store_slot(c, insn->slot, BPF_REG_0);
+}
+
 static void compile_extend(struct compiler *c, const struct ir_insn *insn)
 {
 	uint8_t reg = values_result_reg(insn->slot, insn->b);
@@ -224,10 +240,12 @@ static void compile_jump(struct compiler *c, const struct ir_insn *insn)
 }
 
 static void (*const operations[])(struct compiler *c, const struct ir_insn *insn) = {
-	[IR_LABEL] = compile_label,   [IR_JUMP] = compile_jump,
-	[IR_BRANCH] = compile_branch, [IR_SET] = compile_set,
-	[IR_MOVE] = compile_move,     [IR_ARITH] = compile_arith,
-	[IR_EXTEND] = compile_extend, [IR_REF] = compile_ref,
+	[IR_LABEL] = compile_label,	[IR_JUMP] = compile_jump,
+	[IR_BRANCH] = compile_branch,	[IR_SET] = compile_set,
+	[IR_MOVE] = compile_move,	[IR_HIDE] = compile_hide,
+	[IR_ARITH] = compile_arith,	[IR_EXTEND] = compile_extend,
+	[IR_REF] = compile_ref,		[IR_GETV] = variables_emit_use,
+	[IR_SETV] = variables_emit_use,
 };
 
 void operations_emit(struct compiler *c, const struct ir_insn *insn)

@@ -6,9 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/insn.h"
 #include "base/log.h"
 
-enum { VERIFIER_LOG_SIZE = 1024 * 1024 };
+enum {
+	VERIFIER_LOG_SIZE = 16 * 1024,
+	/* Operations that loops may take: the verifier needs 0.1 s for this number,
+	 * if all goes well, and hardly fails with the few. */
+	LOOP_STEPS = 4096,
+	LOOP_STEPS_FEW = 64,
+};
 
 void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 		   const struct arch_ops *arch, bool stop_by_signal)
@@ -25,6 +32,7 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 				.pid_ns_device = kernel->pid_ns_device,
 				.pid_ns_inode = kernel->pid_ns_inode,
 				.signed_division = kernel->signed_division,
+				.variables = &kernel->shared->variables,
 			},
 	};
 	TAILQ_INIT(&programs->list);
@@ -127,6 +135,7 @@ static const char *last_words(char *log)
 
 	for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "processed ", 10) != 0 &&
+		    strncmp(line, "stack depth ", 12) != 0 &&
 		    strncmp(line, "verification time", 17) != 0)
 			last = line;
 	return last;
@@ -151,46 +160,64 @@ static bool is_refusal(int r)
  * it said last. More of that is in *log. */
 static struct error *load(const struct bpf_code *code, int *fd, char **log)
 {
-	_cleanup_free_ char *words = NULL;
+	char words[VERIFIER_LOG_SIZE] = "";
 
-	*fd = bpf_kernel_load(code->insns, code->count, NULL, 0);
-	if (is_refusal(*fd)) {
-		/* Once more for its words, which cost it time to write. */
-		words = calloc(1, VERIFIER_LOG_SIZE);
-		if (!words)
-			return error_create(ENOMEM, "the words of the verifier");
-		*fd = bpf_kernel_load(code->insns, code->count, words,
-				      VERIFIER_LOG_SIZE);
-	}
+	*fd = bpf_kernel_load(code->insns, code->count, words, sizeof(words));
 	if (*fd >= 0)
 		return NULL;
-	if (!words)
+	if (!is_refusal(*fd))
 		return error_create(-*fd, "a BPF program cannot be loaded");
 	*log = strdup(last_lines(words, PROGRAM_LOG_LINES));
 	return error_create(0, "%s", last_words(words));
 }
 
-static struct error *compile_and_load(struct programs *programs,
-				      struct program *program)
+static struct error *compile_and_load(struct program *program,
+				      const struct bpf_compile_options *options)
 {
-	struct bpf_compile_options options = programs->options;
 	struct error *error;
 
-	options.location = program->location;
-	error = bpf_compile(&program->conditions, &program->commands, &options,
+	bpf_code_deinit(&program->code);
+	free(take_ptr(program->log));
+	error = bpf_compile(&program->conditions, &program->commands, options,
 			    &program->code);
 	return error ? error : load(&program->code, &program->fd, &program->log);
 }
 
+static bool any_loops(const struct agent_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (agent_expr_jumps_back(list->exprs[i]))
+			return true;
+	return false;
+}
+
+/* What the verifier has refused is made easier for it, once: a refusal can take it
+ * most of a second, and gdb waits for our answer. */
+static struct error *try_to_load(struct program *program,
+				 struct bpf_compile_options options)
+{
+	struct error *error;
+
+	options.loop_steps = LOOP_STEPS;
+	options.hide_constants =
+		any_loops(&program->conditions) || any_loops(&program->commands);
+	error = compile_and_load(program, &options);
+	if (!error || error_errno(error) != 0)
+		return error;
+	error_destroy(error);
+	options.loop_steps = LOOP_STEPS_FEW;
+	options.hide_constants = true;
+	return compile_and_load(program, &options);
+}
+
 /* The program that calls every hit a maybe. */
-static struct error *load_stand_in(struct programs *programs, struct program *program)
+static struct error *load_stand_in(struct program *program,
+				   struct bpf_compile_options options)
 {
 	_cleanup_(bpf_code_deinit) struct bpf_code code = {0};
 	_cleanup_free_ char *log = NULL;
-	struct bpf_compile_options options = programs->options;
 	struct error *error;
 
-	options.location = program->location;
 	options.all_maybe = true;
 	error = bpf_compile(NULL, NULL, &options, &code);
 	return error ? error : load(&code, &program->fd, &log);
@@ -199,8 +226,11 @@ static struct error *load_stand_in(struct programs *programs, struct program *pr
 /* What neither compiler nor verifier takes is left to the stub. */
 static struct error *make_code(struct programs *programs, struct program *program)
 {
-	_cleanup_error_ struct error *error = compile_and_load(programs, program);
+	struct bpf_compile_options options = programs->options;
+	_cleanup_error_ struct error *error = NULL;
 
+	options.location = program->location;
+	error = try_to_load(program, options);
 	if (!error || (!program->conditions.count && !program->commands.count) ||
 	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
 	    error_errno(error) == EMFILE)
@@ -209,7 +239,7 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	program->refused = strdup(error_text(error));
 	if (!program->refused)
 		return error_create(ENOMEM, "a program for the kernel");
-	return load_stand_in(programs, program);
+	return load_stand_in(program, options);
 }
 
 static struct error *program_make(struct programs *programs,

@@ -91,6 +91,10 @@ bool cells_apply(struct cells *s, const struct agent_insn *insn)
 	case AGENT_CLASS_SHUFFLE:
 		apply_shuffle(s, insn);
 		return true;
+	case AGENT_CLASS_TRACE:
+		s->depth -= agent_opcode(insn->code)->pops;
+		s->depth += agent_opcode(insn->code)->pushes;
+		return true;
 	case AGENT_CLASS_ARITH:
 	case AGENT_CLASS_COMPARE:
 		return apply_binary(s, insn->code);

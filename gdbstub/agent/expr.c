@@ -229,7 +229,8 @@ static struct error *visit(struct agent_expr *expr, struct worklist *work, size_
 		expr->max_depth = depth;
 	if (opcode->class == AGENT_CLASS_JUMP) {
 		expr->insns[insn->target].leader = true;
-		expr->jumps_back |= insn->target <= index;
+		if (insn->target <= index)
+			expr->jumps_back = expr->insns[insn->target].loops = true;
 		error = flow(expr, work, insn, insn->target, depth);
 	}
 	if (!error && insn->code != AGENT_GOTO)

@@ -260,7 +260,7 @@ static bool apply(struct builder *builder, struct symbols *s,
 
 	/* An arm of && reaches below what it pushed: not gdb's shape. */
 	if (s->depth < agent_insn_needs(insn) || opcode->class == AGENT_CLASS_PRINT ||
-	    opcode->class == AGENT_CLASS_VARIABLE)
+	    opcode->class == AGENT_CLASS_VARIABLE || opcode->class == AGENT_CLASS_TRACE)
 		return false;
 	if (opcode->class == AGENT_CLASS_SHUFFLE)
 		return shuffle(s, insn);

@@ -12,6 +12,7 @@
 enum {
 	AGENT_STACK_MAX = 100,	     /* cells, as gdbserver has */
 	AGENT_LENGTH_MAX = 64 << 10, /* bytes: what a 16-bit jump reaches */
+	AGENT_STEPS_MAX = 1000000,   /* operations that one evaluation may take */
 	AGENT_UNREACHED = -1,
 };
 
@@ -23,6 +24,7 @@ struct agent_insn {
 	uint8_t code;	    /* enum agent_code */
 	int8_t depth;	    /* cells on the stack before it, or AGENT_UNREACHED */
 	bool leader;	    /* a jump that can be reached leads here */
+	bool loops;	    /* ... from here or from further on */
 };
 
 const struct agent_insn *agent_expr_insns(const struct agent_expr *expr, size_t *count);

@@ -9,7 +9,6 @@
 #include "agent/insn.h"
 
 enum {
-	STEPS_MAX = 1000000,
 	STRING_MAX = 64 << 10, /* bytes shown of a string without an end */
 	STRING_CHUNK = 256,    /* read at a time; no page ends inside of one */
 };
@@ -222,6 +221,9 @@ static struct error *execute(struct machine *m, const struct agent_insn *insn)
 		return NULL;
 	case AGENT_CLASS_VARIABLE:
 		return access_variable(m, insn);
+	case AGENT_CLASS_TRACE:
+		m->depth = m->depth - opcode->pops + opcode->pushes;
+		return NULL;
 	case AGENT_CLASS_PRINT:
 		return print(m, insn);
 	}
@@ -244,7 +246,7 @@ struct error *agent_expr_evaluate(const struct agent_expr *expr,
 	size_t count, pc = 0;
 	const struct agent_insn *insns = agent_expr_insns(expr, &count);
 
-	for (unsigned int steps = 0; steps < STEPS_MAX; steps++) {
+	for (unsigned int steps = 0; steps < AGENT_STEPS_MAX; steps++) {
 		const struct agent_insn *insn = &insns[pc++];
 		struct error *error;
 
@@ -268,5 +270,5 @@ struct error *agent_expr_evaluate(const struct agent_expr *expr,
 		}
 	}
 	return error_create(0, "more than %d operations: the expression loops",
-			    STEPS_MAX);
+			    AGENT_STEPS_MAX);
 }

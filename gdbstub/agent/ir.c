@@ -6,6 +6,7 @@
 
 #include "agent/cells.h"
 #include "agent/insn.h"
+#include "agent/tidy.h"
 
 enum {
 	INSNS_MAX = 1 << 16,
@@ -22,7 +23,8 @@ struct lowering {
 	const struct ir_target *target;
 	struct ir *ir;
 	uint32_t *references; /* by operation: jumps to it so far */
-	unsigned int spare;   /* a slot that no cell is in */
+	/* Slots that no cell is in: for moves, and for what is left of the rounds. */
+	unsigned int spare, rounds;
 	struct cells cells;
 	/* A comparison whose result is the top of the stack, above the cells,
 	 * not computed yet: a jump on it needs no 0 or 1. */
@@ -86,8 +88,6 @@ static void emit(struct lowering *l, struct ir_insn insn)
 static void emit_jump(struct lowering *l, uint32_t label)
 {
 	emit(l, (struct ir_insn){.op = IR_JUMP, .label = label});
-	if (label < IR_LABELS)
-		l->ir->used[label] = true;
 	l->live = false;
 }
 
@@ -98,32 +98,8 @@ static void emit_maybe(struct lowering *l, const char *reason)
 	emit_jump(l, IR_MAYBE);
 }
 
-static bool ends_with_jump_to(const struct ir *ir, uint32_t label)
-{
-	const struct ir_insn *last;
-
-	if (ir->count == 0)
-		return false;
-	last = &ir->insns[ir->count - 1];
-	return (last->op == IR_JUMP || last->op == IR_BRANCH) && last->label == label;
-}
-
 static void emit_label(struct lowering *l, uint32_t label)
 {
-	struct ir *ir = l->ir;
-
-	/* if (x) goto label; goto other; label:  ->  if (!x) goto other; label: */
-	if (ir->count >= 2 && ir->insns[ir->count - 1].op == IR_JUMP) {
-		struct ir_insn *branch = &ir->insns[ir->count - 2];
-
-		if (branch->op == IR_BRANCH && branch->label == label) {
-			branch->compare = ir_compare_negated(branch->compare);
-			branch->label = branch[1].label;
-			ir->count--;
-		}
-	}
-	while (ends_with_jump_to(ir, label))
-		ir->count--;
 	emit(l, (struct ir_insn){.op = IR_LABEL, .label = label});
 }
 
@@ -147,6 +123,14 @@ static void settle(struct lowering *l)
 					.b = l->pending.b});
 }
 
+static void move_to_place(struct lowering *l, struct ir_operand from, unsigned int to)
+{
+	bool hide = from.kind == IR_CONST && l->target->hides;
+
+	emit(l, (struct ir_insn){
+			.op = hide ? IR_HIDE : IR_MOVE, .slot = to, .a = from});
+}
+
 /* Moves the cells whose place nobody reads any more. Returns what is left. */
 static unsigned int place_free_cells(struct lowering *l, struct cells *s,
 				     unsigned int *blocked)
@@ -165,8 +149,7 @@ static unsigned int place_free_cells(struct lowering *l, struct cells *s,
 				left++;
 				continue;
 			}
-			emit(l, (struct ir_insn){
-					.op = IR_MOVE, .slot = i, .a = s->cell[i]});
+			move_to_place(l, s->cell[i], i);
 			s->cell[i] = ir_slot(i);
 			moved = true;
 		}
@@ -230,13 +213,15 @@ static bool follow_one(const struct lowering *l, struct destination *d)
 /*
  * Follows a jump as far as its way is known: gdb's && and || leave a 0 or 1 for
  * a next jump to test. With @branch the jump is conditional: there is no place
- * to move cells then.
+ * to move cells then. No way leads past a loop's head, where rounds are counted.
  */
 static struct destination follow(const struct lowering *l, size_t at, bool branch)
 {
 	struct destination best = {label_of(at), at, l->cells}, d = best;
 
-	for (unsigned int i = 0; i < FOLLOW_MAX && follow_one(l, &d); i++) {
+	for (unsigned int i = 0; i < FOLLOW_MAX; i++) {
+		if (l->insns[d.at].loops || !follow_one(l, &d))
+			break;
 		if (d.label < IR_LABELS)
 			return d;
 		if (l->insns[d.at].leader && (!branch || cells_in_place(&d.cells))) {
@@ -249,9 +234,7 @@ static struct destination follow(const struct lowering *l, size_t at, bool branc
 
 static void refer(struct lowering *l, const struct destination *d)
 {
-	if (d->label < IR_LABELS)
-		l->ir->used[d->label] = true;
-	else
+	if (d->label >= IR_LABELS)
 		l->references[d->at]++;
 }
 
@@ -333,7 +316,6 @@ static void lower_end(struct lowering *l)
 		emit_jump(l, condition.a.value != 0 ? IR_TRUE : IR_FALSE);
 		return;
 	}
-	l->ir->used[IR_TRUE] = true;
 	emit_branch(l, condition, IR_TRUE);
 	emit_jump(l, IR_FALSE);
 }
@@ -357,8 +339,6 @@ static void lower_arith(struct lowering *l, uint8_t code)
 		return;
 	}
 	emit_result(l, (struct ir_insn){.op = IR_ARITH, .code = code, .a = a, .b = b});
-	if (divides && b.kind != IR_CONST)
-		l->ir->used[IR_MAYBE] = true;
 }
 
 static void lower_compare(struct lowering *l, uint8_t code)
@@ -380,6 +360,22 @@ static void lower_register(struct lowering *l, unsigned int number)
 		emit_maybe(l, NULL);
 }
 
+/* setv leaves the value on the stack. */
+static void lower_variable(struct lowering *l, const struct agent_insn *insn)
+{
+	struct ir_insn result = {.op = IR_GETV, .b = ir_constant(insn->operand)};
+
+	if (!l->target->has_variable(l->target->data, (unsigned int)insn->operand)) {
+		emit_maybe(l, NULL);
+	} else if (insn->code == AGENT_GETV) {
+		emit_result(l, result);
+	} else {
+		result.op = IR_SETV;
+		result.a = l->cells.cell[l->cells.depth - 1];
+		emit(l, result);
+	}
+}
+
 /* What is left when neither control flow nor folding was the operation's work. */
 static void lower_value(struct lowering *l, const struct agent_insn *insn)
 {
@@ -394,12 +390,11 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 		lower_compare(l, insn->code);
 		return;
 	case AGENT_CLASS_VARIABLE:
-		emit_maybe(l, "uses a trace state variable");
+		lower_variable(l, insn);
 		return;
 	case AGENT_CLASS_REF:
 		result.op = IR_REF;
 		result.b = ir_constant(opcode->size);
-		l->ir->used[IR_MAYBE] = true;
 		break;
 	case AGENT_CLASS_EXTEND:
 		result.op = IR_EXTEND;
@@ -441,19 +436,37 @@ static void lower_insn(struct lowering *l, const struct agent_insn *insn)
 		lower_value(l, insn);
 }
 
+/* One round less; none is left: the stub decides. */
+static void count_round(struct lowering *l)
+{
+	struct ir_operand rounds = ir_slot(l->rounds);
+
+	emit(l, (struct ir_insn){.op = IR_ARITH,
+				 .code = AGENT_SUB,
+				 .slot = l->rounds,
+				 .a = rounds,
+				 .b = ir_constant(1)});
+	emit_branch(l, (struct condition){IR_EQ, rounds, ir_constant(0)}, IR_MAYBE);
+}
+
 /* A place that jumps may lead to: from here on each cell is in its place. */
 static void start_block(struct lowering *l, size_t index)
 {
-	/* All jumps lead forward, so all jumps to it were seen. */
-	if (l->references[index] == 0 && l->live)
+	bool loops = l->insns[index].loops;
+
+	/* All jumps that lead forward to it were seen; not so those that lead back,
+	 * which may turn out to be out of reach: that is tidied up later. */
+	if (l->references[index] == 0 && !loops && l->live)
 		return;
 	if (l->live) {
 		settle(l);
 		go(l, index);
 	}
-	if (l->references[index] == 0)
+	if (l->references[index] == 0 && !loops)
 		return;
 	emit_label(l, label_of(index));
+	if (loops)
+		count_round(l);
 	l->live = true;
 	l->has_pending = false;
 	l->cells.depth = 0;
@@ -469,8 +482,17 @@ static void lower_all(struct lowering *l, size_t count)
 		if (l->live)
 			lower_insn(l, &l->insns[i]);
 	}
-	if (l->error == 0 && l->ir->used[IR_FALSE])
-		emit_label(l, IR_FALSE);
+	emit_label(l, IR_FALSE);
+}
+
+/*
+ * How often the heads of loops may be reached, together. What is executed from one
+ * head to the next is each operation at most once: the interpreter's limit is not
+ * met before this one.
+ */
+static uint64_t rounds_of(const struct ir_target *target, size_t count)
+{
+	return 2 + target->loop_steps / count;
 }
 
 static struct error *ir_error(struct ir *ir, int error)
@@ -494,17 +516,23 @@ struct error *ir_create(const struct agent_expr *expr, const struct ir_target *t
 			     .ir = ret,
 			     .references = references,
 			     .spare = depth,
+			     .rounds = depth + 1,
 			     .live = true};
+	bool loops = agent_expr_jumps_back(expr);
 
 	*ret = (struct ir){.labels = label_of(count)};
 	if (!references)
 		return ir_error(ret, -ENOMEM);
-	if (agent_expr_jumps_back(expr))
-		emit_maybe(&l, "may loop");
-	else if (depth + 1 > target->slots)
+	if (loops)
+		emit(&l, (struct ir_insn){.op = IR_MOVE,
+					  .slot = l.rounds,
+					  .a = ir_constant(rounds_of(target, count))});
+	if (depth + 1 + loops > target->slots)
 		emit_maybe(&l, "needs a deeper stack");
 	else
 		lower_all(&l, count);
+	if (l.error == 0)
+		l.error = ir_tidy(ret);
 	return l.error < 0 ? ir_error(ret, l.error) : NULL;
 }
 

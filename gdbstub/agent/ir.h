@@ -6,8 +6,8 @@
  * cannot be reached. What emits machine code (or BPF) starts from here.
  *
  * The code leaves by jumps to the labels IR_FALSE, IR_TRUE and IR_MAYBE, or by
- * reaching its end, where IR_FALSE is defined if anything uses it. All jumps
- * lead forward.
+ * reaching its end, where IR_FALSE is defined if a jump uses it. Loops count
+ * their rounds, so that the code ends.
  */
 #ifndef TRUEHIT_AGENT_IR_H
 #define TRUEHIT_AGENT_IR_H
@@ -61,9 +61,12 @@ enum ir_op {
 	IR_BRANCH, /* if (a compare b) goto label */
 	IR_SET,	   /* slot = a compare b */
 	IR_MOVE,   /* slot = a */
+	IR_HIDE,   /* slot = a, a constant that the verifier is not to know */
 	IR_ARITH,  /* slot = a code b; a division by zero goes to IR_MAYBE */
 	IR_EXTEND, /* slot = the low b (a constant, 0..63) bits of a, by code */
 	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
+	IR_GETV,   /* slot = trace state variable b (a constant) */
+	IR_SETV,   /* trace state variable b (a constant) = a */
 };
 
 struct ir_insn {
@@ -79,22 +82,28 @@ struct ir {
 	struct ir_insn *insns;
 	size_t count, capacity;
 	uint32_t labels;      /* all labels are below this number */
-	bool used[IR_LABELS]; /* can this exit be taken? */
+	bool used[IR_LABELS]; /* can the code be left this way? */
 };
 
 /** What the code is made for. */
 struct ir_target {
 	unsigned int slots; /* how many it has */
+	/* About how many operations loops may take, all together, before the code
+	 * leaves by IR_MAYBE; at most AGENT_STEPS_MAX / 2. */
+	unsigned int loop_steps;
+	bool hides; /* emit IR_HIDE for constants that vary by the path taken */
 	/** Can the code read it? If not, reading it is a jump to IR_MAYBE. */
 	bool (*has_register)(void *data, unsigned int number);
+	/** Can the code read and set it? If not, that is a jump to IR_MAYBE. */
+	bool (*has_variable)(void *data, unsigned int number);
 	/** Told why a path always ends at IR_MAYBE: a text for people. */
 	void (*undecided)(void *data, const char *reason);
 	void *data;
 };
 
 /**
- * Makes the code. An expression that cannot be compiled (it may loop, it needs
- * more slots) is a jump to IR_MAYBE. Errors: too long, or out of memory.
+ * Makes the code. An expression that cannot be compiled, as it needs more slots,
+ * is a jump to IR_MAYBE. Errors: too long, or out of memory.
  */
 struct error *ir_create(const struct agent_expr *expr, const struct ir_target *target,
 			struct ir *ret);

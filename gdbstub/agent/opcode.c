@@ -11,13 +11,17 @@
 	{                                                                              \
 		text, 0, 2, 1, AGENT_CLASS_COMPARE, 0, NULL                            \
 	}
+/* What it collects is dropped: there is no trace frame. */
+#define TRACE(text, operand, pops, pushes)                                             \
+	{                                                                              \
+		text, operand, pops, pushes, AGENT_CLASS_TRACE, 0, NULL                \
+	}
 #define REFUSED(text, why)                                                             \
 	{                                                                              \
 		text, 0, 0, 0, AGENT_CLASS_OTHER, 0, why                               \
 	}
 
 static const char no_floats[] = "floating point is not supported";
-static const char no_tracing[] = "collects trace data, which a condition cannot";
 
 static const struct agent_opcode opcodes[] = {
 	/* name, operand bytes, pops, pushes, class, bytes of memory, refused */
@@ -32,8 +36,8 @@ static const struct agent_opcode opcodes[] = {
 	[AGENT_LSH] = ARITH("lsh"),
 	[AGENT_RSH_SIGNED] = ARITH("rsh_signed"),
 	[AGENT_RSH_UNSIGNED] = ARITH("rsh_unsigned"),
-	[AGENT_TRACE] = REFUSED("trace", no_tracing),
-	[AGENT_TRACE_QUICK] = REFUSED("trace_quick", no_tracing),
+	[AGENT_TRACE] = TRACE("trace", 0, 2, 0),
+	[AGENT_TRACE_QUICK] = TRACE("trace_quick", 1, 1, 1),
 	[AGENT_LOG_NOT] = {"log_not", 0, 1, 1, AGENT_CLASS_OTHER, 0, NULL},
 	[AGENT_BIT_AND] = ARITH("bit_and"),
 	[AGENT_BIT_OR] = ARITH("bit_or"),
@@ -66,9 +70,9 @@ static const struct agent_opcode opcodes[] = {
 	[AGENT_SWAP] = {"swap", 0, 2, 2, AGENT_CLASS_SHUFFLE, 0, NULL},
 	[AGENT_GETV] = {"getv", 2, 0, 1, AGENT_CLASS_VARIABLE, 0, NULL},
 	[AGENT_SETV] = {"setv", 2, 1, 1, AGENT_CLASS_VARIABLE, 0, NULL},
-	[AGENT_TRACEV] = REFUSED("tracev", no_tracing),
-	[AGENT_TRACENZ] = REFUSED("tracenz", no_tracing),
-	[AGENT_TRACE16] = REFUSED("trace16", no_tracing),
+	[AGENT_TRACEV] = TRACE("tracev", 2, 0, 0),
+	[AGENT_TRACENZ] = TRACE("tracenz", 0, 2, 0),
+	[AGENT_TRACE16] = TRACE("trace16", 2, 1, 1),
 	/* Needs operand + 1 cells: the check counts that by itself. */
 	[AGENT_PICK] = {"pick", 1, 0, 1, AGENT_CLASS_SHUFFLE, 0, NULL},
 	[AGENT_ROT] = {"rot", 0, 3, 3, AGENT_CLASS_SHUFFLE, 0, NULL},

@@ -75,6 +75,7 @@ enum agent_class {
 	AGENT_CLASS_EXTEND,   /* a -> the low operand bits of a, extended */
 	AGENT_CLASS_JUMP,     /* the operand is an offset */
 	AGENT_CLASS_VARIABLE, /* reads or sets the trace state variable @operand */
+	AGENT_CLASS_TRACE,    /* collects data for a trace frame: no effect here */
 	AGENT_CLASS_PRINT,    /* function, channel, arguments ->; in commands only */
 };
 

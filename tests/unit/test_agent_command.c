@@ -319,8 +319,7 @@ Test(agent_command, refuses_broken_bytecode)
 		     "a\0\x27");
 	REFUSE_BYTES("offset 4: printf: needs a stack depth of 3, it is 2",
 		     "\x22\0\x22\0\x34\x01\0\x03%d\0\x27");
-	REFUSE_BYTES("offset 0: trace: collects trace data, which a condition cannot",
-		     "\x0c\x27");
+	REFUSE_BYTES("offset 0: trace: needs a stack depth of 2, it is 0", "\x0c\x27");
 	/* A jump into the format. */
 	REFUSE_BYTES("offset 0: goto: jumps to 12, into an operand",
 		     "\x21\0\x0c\x22\0\x22\0\x34\0\0\x02"

@@ -187,9 +187,6 @@ Test(agent_expr, refuses_what_conditions_may_not_do)
 {
 	REFUSE("offset 0: float: floating point is not supported", 0x01);
 	REFUSE("offset 0: l_to_d: floating point is not supported", 0x1e);
-	REFUSE("offset 0: trace: collects trace data, which a condition cannot", 0x0c);
-	REFUSE("offset 0: tracenz: collects trace data, which a condition cannot",
-	       0x2f);
 	REFUSE("offset 0: printf: prints, which a condition cannot", 0x34, 0, 0, 0);
 }
 

@@ -234,6 +234,16 @@ Test(interp, shuffles)
 	EVALUATES(3, C8(1), C8(2), C8(3), 0x33, 0x29, 0x29);
 }
 
+/* Without a trace frame they only take their operands. */
+Test(interp, tracing_has_no_effect)
+{
+	EVALUATES(1, C8(1), C8(2), C8(3), 0x0c);
+	EVALUATES(2, C8(1), C8(2), 0x0d, 4);
+	EVALUATES(1, C8(1), 0x2e, 0, 1);
+	EVALUATES(1, C8(1), C8(2), C8(3), 0x2f);
+	EVALUATES(2, C8(1), C8(2), 0x30, 1, 0);
+}
+
 Test(interp, jumps)
 {
 	EVALUATES(2, C8(1), 0x20, 0, 10, C8(1), 0x21, 0, 12, C8(2));

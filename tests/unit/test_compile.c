@@ -30,6 +30,7 @@ enum {
 	LOCATION = 5,
 	MEMORY_SIZE = 128,
 	RECORDS_SIZE = 4096,
+	LOOP_STEPS = 1000,
 	/* Rows of the register table below, behind the arguments. */
 	ROW_32 = NARGS,
 	ROW_16,
@@ -246,6 +247,7 @@ static struct bpf_compile_options default_options(void)
 		.ring_fd = ring_fd,
 		.task_blocked_offset = blocked_offset,
 		.signed_division = false,
+		.loop_steps = LOOP_STEPS,
 	};
 }
 
@@ -480,17 +482,21 @@ static void describe(const struct agent_expr *expr, struct buffer *out)
 		buffer_printf(out, "$a%u = 0x%" PRIx64 "\n", i, exchange->args[i]);
 }
 
-static void expect_as_interpreted(const struct agent_expr *expr)
+/* A loop may be a maybe, as the kernel gives it fewer rounds. */
+static enum bpf_verdict expect_as_interpreted(const struct agent_expr *expr)
 {
 	_cleanup_buffer_ struct buffer text = {0};
 	uint64_t value = 0;
 	enum bpf_verdict expected = interpret(expr, &value);
 	enum bpf_verdict got = run();
 
+	if (got == BPF_MAYBE && agent_expr_jumps_back(expr))
+		return got;
 	if (got != expected)
 		describe(expr, &text);
 	cr_assert_eq(got, expected, "kernel: %d, interpreter: %d\n%s", got, expected,
 		     buffer_string(&text));
+	return got;
 }
 
 /* Each operation */
@@ -958,7 +964,7 @@ static void expect_undecided(const struct text *t, const char *note)
 
 Test(compile, what_cannot_be_decided_is_a_maybe)
 {
-	struct text missing = {.len = 0}, loop = {.len = 0}, deep = {.len = 0};
+	struct text missing = {.len = 0}, deep = {.len = 0};
 	struct text zero = {.len = 0}, variable = {.len = 0};
 
 	op16(&missing, AGENT_REG, ROW_MISSING);
@@ -969,12 +975,6 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 
 	missing.bytes[2] = 99;
 	expect_undecided(&missing, "reads register 99");
-
-	op16(&loop, AGENT_REG, 0);
-	op16(&loop, AGENT_IF_GOTO, 0);
-	op8(&loop, AGENT_CONST8, 1);
-	byte(&loop, AGENT_END);
-	expect_undecided(&loop, "may loop");
 
 	for (int i = 0; i < 80; i++)
 		op16(&deep, AGENT_REG, 0);
@@ -993,6 +993,91 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 	byte(&variable, AGENT_EQUAL);
 	byte(&variable, AGENT_END);
 	expect_undecided(&variable, "uses a trace state variable");
+}
+
+/* for (cell = $a0; cell != 0; cell--) sum += cell; and sum == $a1 */
+static struct agent_expr *make_sum(void)
+{
+	struct text t = {.len = 0};
+	size_t over, head;
+
+	op8(&t, AGENT_CONST8, 0);
+	op16(&t, AGENT_REG, 0);
+	head = t.len;
+	byte(&t, AGENT_DUP);
+	byte(&t, AGENT_LOG_NOT);
+	over = jump(&t, AGENT_IF_GOTO);
+	byte(&t, AGENT_SWAP);
+	op8(&t, AGENT_PICK, 1);
+	byte(&t, AGENT_ADD);
+	byte(&t, AGENT_SWAP);
+	op8(&t, AGENT_CONST8, 1);
+	byte(&t, AGENT_SUB);
+	op16(&t, AGENT_GOTO, (uint16_t)head);
+	land(&t, over);
+	byte(&t, AGENT_POP);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	return assemble(&t);
+}
+
+Test(compile, loops_are_exact_for_as_many_rounds_as_they_get)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = make_sum();
+
+	for (int hide = 0; hide < 2; hide++) {
+		const uint64_t operations = 11; /* in a round */
+		uint64_t n = 0, rounds;
+		int event;
+
+		options.hide_constants = hide;
+		event = start(&expr, 1, &options, false);
+		do {
+			rounds = n++;
+			set_args(n, n * (n + 1) / 2 + 1);
+		} while (run() == BPF_FALSE);
+		cr_expect_geq(rounds, LOOP_STEPS / 2 / operations);
+		cr_expect_leq(rounds, LOOP_STEPS / operations);
+		for (n = 0; n < rounds; n++) {
+			set_args(n, n * (n + 1) / 2);
+			cr_expect_eq(run(), BPF_TRUE);
+		}
+		set_args(rounds + 1, 0);
+		cr_expect_eq(run(), BPF_MAYBE);
+		set_args(UINT64_MAX, 0);
+		cr_expect_eq(run(), BPF_MAYBE);
+		close(event);
+	}
+	agent_expr_unref(expr);
+}
+
+/* What jumps back from code that is never reached is no loop. */
+Test(compile, endless_and_empty_loops)
+{
+	struct bpf_compile_options options = default_options();
+	struct text endless = {.len = 0}, entered = {.len = 0};
+	struct agent_expr *exprs[2];
+	int event;
+
+	op16(&endless, AGENT_GOTO, 0);
+	op8(&entered, AGENT_CONST8, 1);
+	op16(&entered, AGENT_IF_GOTO, 11); /* always: over the loop */
+	op16(&entered, AGENT_REG, 0);
+	op16(&entered, AGENT_IF_GOTO, 5);
+	op8(&entered, AGENT_CONST8, 1);
+	byte(&entered, AGENT_END);
+	exprs[0] = assemble(&entered);
+	exprs[1] = assemble(&endless);
+	event = start(exprs, 1, &options, false);
+	cr_expect_eq(run(), BPF_TRUE);
+	close(event);
+	event = start(exprs + 1, 1, &options, false);
+	cr_expect_eq(run(), BPF_MAYBE);
+	close(event);
+	agent_expr_unref(exprs[0]);
+	agent_expr_unref(exprs[1]);
 }
 
 Test(compile, a_missing_register_matters_on_its_path_only)
@@ -1185,6 +1270,7 @@ Test(compile, a_full_ring_is_counted)
 
 struct random {
 	uint64_t state;
+	bool loops; /* are there any? */
 };
 
 /* xorshift64 (Marsaglia 2003) */
@@ -1306,6 +1392,30 @@ static void random_shuffle(struct random *r, struct text *t, unsigned int level)
 	}
 }
 
+/* A value, and a count of rounds: do { value = f(value) } while (--count). For a
+ * count of 0, many rounds. */
+static void random_loop(struct random *r, struct text *t, unsigned int level)
+{
+	size_t head;
+
+	random_value(r, t, level);
+	op16(t, AGENT_REG, (uint16_t)draw(r, NARGS));
+	op8(t, AGENT_CONST8, (uint8_t)draw(r, 8));
+	byte(t, AGENT_BIT_AND);
+	head = t->len;
+	byte(t, AGENT_SWAP);
+	random_value(r, t, level);
+	random_binary(r, t);
+	if (draw(r, 2))
+		random_unary(r, t);
+	byte(t, AGENT_SWAP);
+	op8(t, AGENT_CONST8, 1);
+	byte(t, AGENT_SUB);
+	byte(t, AGENT_DUP);
+	op16(t, AGENT_IF_GOTO, (uint16_t)head);
+	byte(t, AGENT_POP);
+}
+
 static void random_value(struct random *r, struct text *t, unsigned int level)
 {
 	if (level == 0) {
@@ -1313,6 +1423,10 @@ static void random_value(struct random *r, struct text *t, unsigned int level)
 		return;
 	}
 	level--;
+	if (r->loops && draw(r, 6) == 0) {
+		random_loop(r, t, level);
+		return;
+	}
 	switch (draw(r, 8)) {
 	case 0:
 		random_leaf(r, t);
@@ -1363,22 +1477,21 @@ static struct agent_expr *random_condition(struct random *r)
 	return assemble(&t);
 }
 
-static void try_random(uint64_t seed, unsigned int count)
+static void try_random(uint64_t seed, bool loops, unsigned int count)
 {
-	struct random r = {seed};
+	struct random r = {seed, loops};
 	struct bpf_compile_options options = default_options();
 	unsigned int verdicts[3] = {0};
 
 	for (unsigned int i = 0; i < count; i++) {
 		struct agent_expr *expr = random_condition(&r);
-		uint64_t value;
 		int event;
 
 		options.signed_division = i % 2;
+		options.hide_constants = loops || i % 3 == 0;
 		event = start(&expr, 1, &options, false);
 		for (int j = 0; j < 4; j++) {
-			expect_as_interpreted(expr);
-			verdicts[interpret(expr, &value)]++;
+			verdicts[expect_as_interpreted(expr)]++;
 			random_args(&r);
 		}
 		close(event);
@@ -1394,5 +1507,10 @@ static void try_random(uint64_t seed, unsigned int count)
 
 Test(compile, random_programs)
 {
-	try_random(0x9e3779b97f4a7c15, 300);
+	try_random(0x9e3779b97f4a7c15, false, 300);
+}
+
+Test(compile, random_programs_that_loop)
+{
+	try_random(0xd1b54a32d192ed03, true, 100);
 }

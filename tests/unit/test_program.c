@@ -204,12 +204,52 @@ Test(program, keeps_the_words_of_the_verifier)
 	cr_assert_not_null(program->refused);
 	cr_assert_not_null(program->log);
 	cr_expect_null(strchr(program->refused, '\n'));
+	cr_expect_null(strstr(program->refused, "stack depth"), "only figures");
 	cr_expect_not_null(strstr(program->log, program->refused), "%s", program->log);
 	for (const char *p = program->log; *p != '\0'; p++)
 		lines += *p == '\n';
 	cr_expect_gt(lines, 1);
 	cr_expect_leq(lines, PROGRAM_LOG_LINES);
 	cr_expect_gt(program->code.count, 8300, "the code that was refused");
+	agent_expr_unref(expr);
+}
+
+/* A loop whose two branches leave different values, one of which is compared to a
+ * constant in each round: 2 to the power of the rounds for the verifier. */
+static struct agent_expr *hard_loop(void)
+{
+	static const uint8_t code[] = {
+		0x22, 0,    0x26, 0,	0,			  /* x = 0, n = reg 0 */
+		0x28, 0x22, 1,	  0x0f, 0x20, 0,    20,		  /* 5: n & 1? */
+		0x2b, 0x22, 3,	  0x04, 0x2b, 0x21, 0,	25,	  /* x *= 3 */
+		0x2b, 0x22, 5,	  0x02, 0x2b,			  /* 20: x += 5 */
+		0x28, 0x22, 2,	  0x0f, 0x20, 0,    40,		  /* 25: n & 2? */
+		0x2b, 0x22, 4,	  0x04, 0x2b, 0x21, 0,	45,	  /* x *= 4 */
+		0x2b, 0x22, 6,	  0x02, 0x2b,			  /* 40: x += 6 */
+		0x2b, 0x28, 0x22, 77,	0x13, 0x20, 0,	67, 0x2b, /* 45: x == 77? */
+		0x22, 1,    0x03, 0x28, 0x20, 0,    5,		  /* --n? */
+		0x29, 0x26, 0,	  1,	0x13, 0x27,		  /* x == reg 1 */
+		0x27,						  /* 67: x */
+	};
+	struct agent_expr *expr = NULL;
+
+	error_destroy(agent_expr_create(code, sizeof(code), &expr));
+	return expr;
+}
+
+Test(program, gives_hard_loops_few_rounds)
+{
+	struct agent_expr *expr = hard_loop();
+	const struct agent_list list = {&expr, 1};
+	struct program *program = NULL;
+	struct error *error;
+
+	cr_assert_not_null(expr);
+	error = program_get(&programs, &list, NULL, &program);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_geq(program->fd, 0);
+	cr_expect_null(program->refused);
+	cr_expect_null(program->log);
 	agent_expr_unref(expr);
 }
 
