@@ -15,20 +15,17 @@
 #include "rsp/report.h"
 #include "rsp/threads.h"
 
-enum { DRAIN_TIMEOUT = 2000 }; /* ms for a client to take our last words */
+enum {
+	DRAIN_PATIENCE = 2000, /* ms for a client to go on reading our last words */
+	DELIVERY_CHECK = 10,   /* ms */
+};
 
 /* ---- what handlers ask for ---- */
 
-void server_console(struct server *server, const char *text)
+void server_interrupt(struct server *server)
 {
-	struct buffer packet _cleanup_buffer_ = {0};
-
-	if (!server->connection)
-		return;
-	buffer_append_char(&packet, 'O');
-	buffer_append_hex(&packet, text, strlen(text));
-	if (!buffer_failed(&packet))
-		connection_send(server->connection, packet.data, packet.len);
+	run_interrupt(&server->run);
+	console_hurry(server);
 }
 
 struct thread *server_thread(struct server *server)
@@ -78,25 +75,35 @@ static void say_end(const struct stop *stop)
 
 /* ---- the program ---- */
 
-static void tell_stop(struct server *server, const struct stop *stop)
-{
-	struct buffer reply _cleanup_buffer_ = {0};
-
-	if (server->run.non_stop) {
-		notify_stop(server, stop);
-		return;
-	}
-	if (!server->session.resumed)
-		return;
-	server->session.resumed = false;
-	report_stop(server, stop, &reply);
-	connection_send(server->connection, buffer_string(&reply), reply.len);
-}
-
 static bool is_last_end(const struct server *server, const struct stop *stop)
 {
 	return (stop->kind == STOP_EXITED || stop->kind == STOP_KILLED) &&
 	       !has_process(server) && !stays(server);
+}
+
+static void tell_stop(struct server *server, const struct stop *stop)
+{
+	if (server->run.non_stop)
+		notify_stop(server, stop);
+	else if (server->session.resumed)
+		server->untold = *stop;
+	else if (is_last_end(server, stop))
+		server->ending = true;
+}
+
+/* A stop comes after the text that was printed before it. */
+static void tell_when_shown(struct server *server)
+{
+	struct buffer reply _cleanup_buffer_ = {0};
+	struct stop *stop = &server->untold;
+
+	if (stop->kind == STOP_NONE || !console_settle(server))
+		return;
+	server->session.resumed = false;
+	server->leaving = is_last_end(server, stop);
+	report_stop(server, stop, &reply);
+	connection_send(server->connection, buffer_string(&reply), reply.len);
+	stop->kind = STOP_NONE;
 }
 
 bool server_take_stop(struct server *server, struct stop *stop)
@@ -108,18 +115,18 @@ bool server_take_stop(struct server *server, struct stop *stop)
 	return taken;
 }
 
-/* In non-stop mode the client has still to say that it knows of the end; then it
- * leaves. */
 static void poll_stops(struct server *server)
 {
 	bool had_process = has_process(server);
 	struct stop stop;
 
+	/* The program waits until the client has read. */
+	if (server->run.running && console_is_full(server))
+		return;
 	if (server_take_stop(server, &stop)) {
 		if (server->connection)
 			tell_stop(server, &stop);
-		if (is_last_end(server, &stop) &&
-		    !(server->connection && server->run.non_stop))
+		else if (is_last_end(server, &stop))
 			server->ending = true;
 	}
 	/* One that ran with nobody to tell has ended. */
@@ -176,9 +183,11 @@ static void lose_client(struct server *server)
 {
 	bool useful = has_process(server) || stays(server);
 
-	connection_drain(server->connection, DRAIN_TIMEOUT);
+	connection_drain(server->connection, DRAIN_PATIENCE);
 	connection_destroy(server->connection);
 	server->connection = NULL;
+	console_close(server);
+	server->untold.kind = STOP_NONE;
 	if (!listener_is_open(&server->listener) || !useful) {
 		server->ending = true;
 		return;
@@ -202,7 +211,9 @@ static void on_packet(struct server *server, struct cursor packet)
 		connection_send(server->connection, buffer_string(&reply), reply.len);
 	if (session->no_ack)
 		connection_set_no_ack(server->connection);
-	if (!server->run.running)
+	if (had_process && !has_process(server))
+		server->untold.kind = STOP_NONE;
+	if (!server->run.running && server->untold.kind == STOP_NONE)
 		session->resumed = false;
 	if (session->exit_server ||
 	    (had_process && !has_process(server) && !stays(server) &&
@@ -223,7 +234,7 @@ static void serve_client(struct server *server)
 			on_packet(server, packet);
 			break;
 		case CONNECTION_INTERRUPT:
-			run_interrupt(&server->run);
+			server_interrupt(server);
 			break;
 		case CONNECTION_GONE:
 			lose_client(server);
@@ -248,6 +259,14 @@ static void take_signals(struct server *server)
 	}
 }
 
+/* In ms. */
+static int patience(const struct server *server)
+{
+	if (server->leaving)
+		return DELIVERY_CHECK;
+	return server->run.more && !console_is_full(server) ? 0 : -1;
+}
+
 static void wait_for_work(struct server *server)
 {
 	struct pollfd fds[1 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
@@ -261,7 +280,7 @@ static void wait_for_work(struct server *server)
 	} else {
 		count += listener_poll(&server->listener, fds + count);
 	}
-	if (poll(fds, count, server->run.more ? 0 : -1) < 0)
+	if (poll(fds, count, patience(server)) < 0)
 		return;
 	if (fds[0].revents)
 		take_signals(server);
@@ -275,8 +294,12 @@ static void serve(struct server *server)
 {
 	while (!server->ending) {
 		poll_stops(server);
+		console_send(server);
+		tell_when_shown(server);
 		if (!server->connection)
 			accept_client(server);
+		else if (server->leaving && connection_delivered(server->connection))
+			server->ending = true;
 		if (!server->connection && !listener_is_open(&server->listener))
 			server->ending = true;
 		if (!server->ending)
@@ -388,12 +411,14 @@ static void say_processes(const struct server *server, const char *what, bool at
 static void close_server(struct server *server)
 {
 	if (server->connection)
-		connection_drain(server->connection, DRAIN_TIMEOUT);
+		connection_drain(server->connection, DRAIN_PATIENCE);
 	say_processes(server, "Killing", false);
 	say_processes(server, "Detaching", true);
 	run_deinit(&server->run);
 	session_deinit(&server->session);
 	connection_destroy(server->connection);
+	server->connection = NULL;
+	console_close(server);
 	listener_close(&server->listener);
 	startup_deinit(&server->startup);
 	close(server->signal_fd);
@@ -412,9 +437,9 @@ int server_main(struct server *server)
 		return EXIT_FAILURE;
 	}
 	run_init(&server->run);
-	if (server->listener.comm.kind == COMM_STDIO)
-		server->run.output =
-			output_descriptor(STDERR_FILENO); /* stdout is the connection */
+	if (server->listener.comm.kind == COMM_STDIO) /* stdout is the connection */
+		server->run.own_output = output_descriptor(STDERR_FILENO);
+	server->run.output = console_output(server);
 	session_init(&server->session);
 	error = open_program(server);
 	if (error) {

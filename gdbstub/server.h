@@ -4,6 +4,7 @@
 #define TRUEHIT_SERVER_H
 
 #include "options.h"
+#include "rsp/console.h"
 #include "rsp/listener.h"
 #include "rsp/session.h"
 #include "startup.h"
@@ -17,8 +18,11 @@ struct server {
 	struct session session;
 	struct listener listener;
 	struct connection *connection; /* the client's; NULL: nobody is there */
+	struct console console;
+	struct stop untold; /* the client waits for it, and for text before it */
 	int signal_fd;
-	bool ending; /* leave the event loop */
+	bool leaving; /* all is told: end when the client has it */
+	bool ending;  /* leave the event loop */
 
 	struct startup startup; /* how vRun and R start programs */
 };
@@ -27,11 +31,8 @@ struct server {
  * end. Returns the process's exit status. */
 int server_main(struct server *server);
 
-/**
- * Shows text in the client's console right now (an O packet). Only legal while
- * the client waits for a reply to vCont or qRcmd.
- */
-void server_console(struct server *server, const char *text);
+/** The user wants a stop, soon. */
+void server_interrupt(struct server *server);
 
 /**
  * Takes the next stop to tell the client (run_poll), and says so if the last process

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "inferior/threaddb.h"
+#include "rsp/console.h"
 #include "rsp/packet.h"
 #include "server.h"
 #include "stops/breakpoints.h"
@@ -329,22 +330,6 @@ static bool run_line(struct server *server, const char *line, struct buffer *out
 
 /* ---- The packet ---- */
 
-/* An O packet holds two digits for each byte. */
-static void show(struct server *server, const struct buffer *text)
-{
-	char piece[4096];
-
-	for (size_t at = 0; at < text->len;) {
-		size_t left = text->len - at;
-		size_t len = left < sizeof(piece) - 1 ? left : sizeof(piece) - 1;
-
-		memcpy(piece, text->data + at, len);
-		piece[len] = '\0';
-		server_console(server, piece);
-		at += len;
-	}
-}
-
 static void trim(char *line)
 {
 	size_t len = strlen(line);
@@ -375,7 +360,7 @@ struct error *packet_qRcmd(struct server *server, struct cursor *args,
 	if (ok && out.len > 0 && 2 * out.len <= RSP_PACKET_SIZE) {
 		buffer_append_hex(reply, out.data, out.len);
 	} else {
-		show(server, &out);
+		console_show(server, buffer_string(&out), out.len);
 		buffer_append_string(reply, ok ? "OK" : "E01");
 	}
 	return NULL;

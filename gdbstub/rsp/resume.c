@@ -265,7 +265,7 @@ struct error *packet_vCtrlC(struct server *server, struct cursor *args,
 			    struct buffer *reply)
 {
 	(void)args;
-	run_interrupt(&server->run);
+	server_interrupt(server);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }

@@ -107,7 +107,7 @@ static void on_signal(struct run *run, const struct event *event)
 	struct hits hits;
 
 	hits_collect(&run->engines, event, &hits);
-	location = hits_evaluate(&hits, thread, &run->output);
+	location = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
 	if (run->stepping_over == thread->tid) {
 		thread->needs_step_over = !ends_step(event);
 		proceed_together(run, event->inferior);

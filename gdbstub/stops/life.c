@@ -13,7 +13,8 @@ void run_init(struct run *run)
 	const struct engine *kernel;
 	sigset_t set;
 
-	*run = (struct run){.output = output_descriptor(STDOUT_FILENO)};
+	*run = (struct run){0};
+	run->output = run->own_output = output_descriptor(STDOUT_FILENO);
 	TAILQ_INIT(&run->thread_ends);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);

@@ -291,7 +291,7 @@ static bool is_inside_call(enum stop_kind kind)
 void pending_take_thread(struct run *run, struct thread *thread, struct stop *stop)
 {
 	if (thread->pending_stop->step_ended)
-		hits_stepped_to(thread, &run->output);
+		hits_stepped_to(thread, run_output(run, thread->inferior));
 	*stop = thread->pending_stop->stop;
 	pending_clear(thread);
 	show_child(run, stop);

@@ -72,8 +72,9 @@ struct run {
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
 		       * thread is resumed */
 	struct stop last; /* what `?` answers */
-	/* What commands of breakpoints print; at first, to stdout. */
-	struct output output;
+	/* What commands of breakpoints print, and those of programs that their client
+	 * has left; at first, both to stdout. */
+	struct output output, own_output;
 
 	/* Kept by run.c. */
 	bool more; /* run_poll has not taken all that the kernel has to tell */
@@ -91,6 +92,9 @@ struct run {
 void run_init(struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);
+
+/** Where what commands print in this inferior goes. */
+const struct output *run_output(const struct run *run, const struct inferior *inferior);
 
 /** Starts, attaches: as inferior_launch, inferior_attach, with breakpoints. */
 struct error *run_launch(struct run *run, const struct launch_options *options,

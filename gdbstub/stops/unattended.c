@@ -15,6 +15,11 @@ bool unattended_any(const struct run *run)
 	return false;
 }
 
+const struct output *run_output(const struct run *run, const struct inferior *inferior)
+{
+	return inferior->unattended ? &run->own_output : &run->output;
+}
+
 /* A child that the client wished to hear of, when it was still there. */
 static void release_child(struct run *run, const struct thread *thread)
 {

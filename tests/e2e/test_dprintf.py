@@ -14,6 +14,11 @@ def lines(output, regex):
     return re.findall(f"^{regex}$", output, re.M)
 
 
+def console(t, server, gdb):
+    """What is printed while a client is there: in its console; gdbserver has its own."""
+    return (server if t.config.reference else gdb).output()
+
+
 def test_every_hit_prints_and_none_stops(t):
     server = t.server("COMM", t.prog("loop"), "200")
     where = t.line("loop.c", "BODY")
@@ -21,9 +26,10 @@ def test_every_hit_prints_and_none_stops(t):
                 prog=t.prog("loop"), first=AGENT)
     t.match(r"exited normally", gdb.output())
     t.equal(server.wait(), 0, "exit status of the server")
-    t.equal(lines(server.output(), r"i=(\d+) of 200"), [str(i) for i in range(200)],
-            "lines in the server's output")
-    t.no_match(r"i=\d+ of", gdb.output(), "gdb's output")
+    t.equal(lines(console(t, server, gdb), r"i=(\d+) of 200"),
+            [str(i) for i in range(200)], "lines")
+    t.no_match(r"i=\d+ of", (gdb if t.config.reference else server).output(),
+               "the other's output")
 
 
 def test_values_are_those_of_gdb(t):
@@ -37,7 +43,8 @@ def test_values_are_those_of_gdb(t):
         gdb = t.gdb(server, command, "continue", prog=t.prog("conditions"),
                     first=(f"set dprintf-style {style}",))
         t.equal(server.wait(), 0, "exit status of the server")
-        outputs.append(lines((gdb if style == "gdb" else server).output(), r"got .*"))
+        shown = gdb.output() if style == "gdb" else console(t, server, gdb)
+        outputs.append(lines(shown, r"got .*"))
     t.check(len(outputs[0]) > 50, "there is something to compare")
     t.equal(outputs[1], outputs[0], "lines by the server")
 
@@ -45,11 +52,11 @@ def test_values_are_those_of_gdb(t):
 def test_strings(t):
     server = t.server("COMM", t.prog("loop"), "3")
     where = t.line("loop.c", "BODY")
-    t.gdb(server, f'dprintf {where},"<%s> <%4s> <%-3s> <%.1s> <%s>\\n", '
-          "argv[0], argv[1], argv[1], argv[0], argv[2]", "continue",
-          prog=t.prog("loop"), first=AGENT)
+    gdb = t.gdb(server, f'dprintf {where},"<%s> <%4s> <%-3s> <%.1s> <%s>\\n", '
+                "argv[0], argv[1], argv[1], argv[0], argv[2]", "continue",
+                prog=t.prog("loop"), first=AGENT)
     t.equal(server.wait(), 0, "exit status of the server")
-    t.equal(lines(server.output(), "<.*>"),
+    t.equal(lines(console(t, server, gdb), "<.*>"),
             [f"<{t.prog('loop')}> <   3> <3  > </> <(null)>"] * 3, "lines")
 
 
@@ -60,17 +67,18 @@ def test_condition_and_command(t):
                 "tbreak main", "continue", "continue", "monitor breakpoints",
                 prog=t.prog("loop"), first=AGENT)
     t.match(r"exited normally", gdb.output())
-    t.equal(lines(server.output(), r"i=(\d+)"), [str(i) for i in range(7, 1000, 100)],
-            "lines in the server's output")
+    t.equal(lines(console(t, server, gdb), r"i=(\d+)"),
+            [str(i) for i in range(7, 1000, 100)], "lines")
 
 
 def test_several_dprintfs_at_one_place(t):
     server = t.server("COMM", t.prog("loop"), "5")
     where = t.line("loop.c", "BODY")
-    t.gdb(server, f'dprintf {where},"a=%ld\\n", i', f'dprintf {where},"b=%ld\\n", count',
-          "continue", prog=t.prog("loop"), first=AGENT)
+    gdb = t.gdb(server, f'dprintf {where},"a=%ld\\n", i',
+                f'dprintf {where},"b=%ld\\n", count', "continue", prog=t.prog("loop"),
+                first=AGENT)
     t.equal(server.wait(), 0, "exit status of the server")
-    t.equal(lines(server.output(), r"([ab]=\d)"),
+    t.equal(lines(console(t, server, gdb), r"([ab]=\d)"),
             [f"{name}={i}" for i in range(5) for name in "ab"], "lines in order")
 
 
@@ -85,10 +93,10 @@ def test_a_breakpoint_at_the_same_place_stops(t):
 def test_threads(t):
     server = t.server("COMM", t.prog("threads"), "8", "100")
     where = t.line("threads.c", "BODY")
-    t.gdb(server, f'dprintf {where},"<%d %d>\\n", id, i', "continue",
-          prog=t.prog("threads"), first=AGENT)
+    gdb = t.gdb(server, f'dprintf {where},"<%d %d>\\n", id, i', "continue",
+                prog=t.prog("threads"), first=AGENT)
     t.equal(server.wait(), 0, "exit status of the server")
-    found = re.findall(r"<(\d+) (\d+)>", server.output())
+    found = re.findall(r"<(\d+) (\d+)>", console(t, server, gdb))
     for thread in range(8):
         t.equal([int(i) for id_, i in found if int(id_) == thread], list(range(100)),
                 f"thread {thread}, in its order")
@@ -123,14 +131,15 @@ def test_stepping_onto_the_place(t):
     gdb = t.gdb(server, f'dprintf {where},"i=%ld\\n", i', "break main", "continue",
                 python='''
 for _ in range(400):
-    if "count++" in run("next"):
+    text = run("next")
+    print(text)
+    if "count++" in text:
         break
-run("next")
-run("continue")
+print(run("next"))
+print(run("continue"))
 ''', prog=t.prog("loop"), first=AGENT)
-    del gdb
     t.equal(server.wait(), 0, "exit status of the server")
-    t.equal(lines(server.output(), r"i=(\d)"), list("0123"), "lines in the server's output")
+    t.equal(lines(console(t, server, gdb), r"i=(\d)"), list("0123"), "lines")
 
 
 def test_table_shows_commands(t):
@@ -187,8 +196,8 @@ def start_ticking(t):
     return program, t.server("--multi", "COMM")
 
 
-def ticks(server):
-    return len(lines(server.output(), r"tick of [01]"))
+def ticks(process):
+    return len(lines(process.output(), r"tick of [01]"))
 
 
 def leave_attached(t):
@@ -219,7 +228,8 @@ def test_goes_on_when_the_client_dies(t):
     program, server = start_ticking(t)
     gdb = t.gdb(server, f"attach {program.pid}", TICK, "continue", prog=t.prog("attach"),
                 connect="target extended-remote", first=PERSISTENT, wait=False)
-    harness.wait_for(lambda: ticks(server) > 10, "lines with a client")
+    shown = server if t.config.reference else gdb
+    harness.wait_for(lambda: ticks(shown) > 10, "lines with a client")
     gdb.process.kill()
     server.wait_output(r"reopen the connection")
     before = ticks(server)

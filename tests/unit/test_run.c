@@ -953,7 +953,7 @@ static void catch_output(void)
 {
 	output_fd = memfd_create("output", MFD_CLOEXEC);
 	cr_assert_geq(output_fd, 0);
-	run.output = output_descriptor(output_fd);
+	run.output = run.own_output = output_descriptor(output_fd);
 }
 
 /* The numbers that were printed: each value's count, of values below LOOPS. */

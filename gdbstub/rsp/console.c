@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rsp/console.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "rsp/connection.h"
+#include "server.h"
+
+enum {
+	PIECE = 4096,		/* text in one packet, where it takes twice the room */
+	UNSENT_MAX = 32 * 1024, /* as a stop reply cannot overtake what was sent */
+};
+
+static size_t left(const struct console *console)
+{
+	return console->text.len - console->shown;
+}
+
+/* Can text be shown, now or later? */
+static bool has_reader(const struct server *server)
+{
+	return server->connection && !server->run.non_stop;
+}
+
+/* ---- what is printed ---- */
+
+static void print_kept(struct server *server)
+{
+	struct console *console = &server->console;
+	const struct output *own = &server->run.own_output;
+
+	if (left(console) > 0)
+		own->print(own->data, console->text.data + console->shown,
+			   left(console));
+	buffer_deinit(&console->text);
+	console->shown = 0;
+}
+
+static void print(void *data, const char *text, size_t len)
+{
+	struct server *server = data;
+	struct console *console = &server->console;
+	const struct output *own = &server->run.own_output;
+
+	if (has_reader(server)) {
+		buffer_append(&console->text, text, len);
+		if (!buffer_failed(&console->text))
+			return;
+		log_warning("no memory for the client's console");
+	}
+	print_kept(server); /* in order */
+	own->print(own->data, text, len);
+}
+
+static bool ready(void *data)
+{
+	return !console_is_full(data);
+}
+
+struct output console_output(struct server *server)
+{
+	return (struct output){.print = print, .ready = ready, .data = server};
+}
+
+bool console_is_full(const struct server *server)
+{
+	const struct console *console = &server->console;
+
+	return left(console) >= CONSOLE_LIMIT && !console->hurried;
+}
+
+/* ---- what is shown ---- */
+
+void console_show(struct server *server, const char *text, size_t len)
+{
+	while (len > 0 && server->connection) {
+		struct buffer packet _cleanup_buffer_ = {0};
+		size_t piece = len < PIECE ? len : PIECE;
+
+		buffer_append_char(&packet, 'O');
+		buffer_append_hex(&packet, text, piece);
+		if (!buffer_failed(&packet))
+			connection_send(server->connection, packet.data, packet.len);
+		text += piece;
+		len -= piece;
+	}
+}
+
+static void show_kept(struct server *server, size_t len)
+{
+	struct console *console = &server->console;
+
+	console_show(server, console->text.data + console->shown, len);
+	console->shown += len;
+	if (left(console) == 0) {
+		buffer_deinit(&console->text);
+		console->shown = 0;
+	} else if (console->shown > left(console)) {
+		buffer_consume(&console->text, console->shown);
+		console->shown = 0;
+	}
+}
+
+void console_send(struct server *server)
+{
+	const struct console *console = &server->console;
+
+	if (!has_reader(server) || !server->session.resumed)
+		return;
+	while (left(console) > 0 && connection_unsent(server->connection) < UNSENT_MAX)
+		show_kept(server, left(console) < PIECE ? left(console) : PIECE);
+}
+
+/* How much of a long text to show: whole lines, if there are any. */
+static size_t cut(const char *text)
+{
+	const char *newline = memrchr(text, '\n', CONSOLE_CUT);
+
+	return newline ? (size_t)(newline + 1 - text) : CONSOLE_CUT;
+}
+
+static void show_beginning(struct server *server)
+{
+	const struct console *console = &server->console;
+	struct buffer notice _cleanup_buffer_ = {0};
+	const char *text = console->text.data + console->shown;
+	size_t len = left(console);
+
+	if (len > CONSOLE_CUT) {
+		len = cut(text);
+		buffer_printf(&notice,
+			      "%s[truehit: %zu bytes of output follow when the program "
+			      "goes on]\n",
+			      text[len - 1] == '\n' ? "" : "\n", left(console) - len);
+	}
+	if (len > 0)
+		show_kept(server, len);
+	console_show(server, buffer_string(&notice), notice.len);
+}
+
+bool console_settle(struct server *server)
+{
+	struct console *console = &server->console;
+
+	console_send(server);
+	if (console->hurried)
+		show_beginning(server);
+	else if (left(console) > 0)
+		return false;
+	console->hurried = false;
+	return true;
+}
+
+void console_hurry(struct server *server)
+{
+	server->console.hurried = true;
+}
+
+void console_close(struct server *server)
+{
+	print_kept(server);
+	server->console.hurried = false;
+}
