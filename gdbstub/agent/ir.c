@@ -127,8 +127,8 @@ static void move_to_place(struct lowering *l, struct ir_operand from, unsigned i
 {
 	bool hide = from.kind == IR_CONST && l->target->hides;
 
-	emit(l, (struct ir_insn){
-			.op = hide ? IR_HIDE : IR_MOVE, .slot = to, .a = from});
+	emit(l,
+	     (struct ir_insn){.op = hide ? IR_HIDE : IR_MOVE, .slot = to, .a = from});
 }
 
 /* Moves the cells whose place nobody reads any more. Returns what is left. */
@@ -523,14 +523,16 @@ struct error *ir_create(const struct agent_expr *expr, const struct ir_target *t
 	*ret = (struct ir){.labels = label_of(count)};
 	if (!references)
 		return ir_error(ret, -ENOMEM);
-	if (loops)
-		emit(&l, (struct ir_insn){.op = IR_MOVE,
-					  .slot = l.rounds,
-					  .a = ir_constant(rounds_of(target, count))});
-	if (depth + 1 + loops > target->slots)
+	if (depth + 1 + loops > target->slots) {
 		emit_maybe(&l, "needs a deeper stack");
-	else
+	} else {
+		if (loops)
+			emit(&l, (struct ir_insn){
+					 .op = IR_MOVE,
+					 .slot = l.rounds,
+					 .a = ir_constant(rounds_of(target, count))});
 		lower_all(&l, count);
+	}
 	if (l.error == 0)
 		l.error = ir_tidy(ret);
 	return l.error < 0 ? ir_error(ret, l.error) : NULL;

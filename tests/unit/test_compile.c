@@ -980,6 +980,12 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 		op16(&deep, AGENT_REG, 0);
 	byte(&deep, AGENT_END);
 	expect_undecided(&deep, "needs a deeper stack");
+	deep.len--;
+	op16(&deep, AGENT_IF_GOTO, 0);
+	deep.bytes[deep.len - 2] = (uint8_t)((deep.len - 6) >> 8);
+	deep.bytes[deep.len - 1] = (uint8_t)(deep.len - 6);
+	byte(&deep, AGENT_END);
+	expect_undecided(&deep, "needs a deeper stack");
 
 	op16(&zero, AGENT_REG, 0);
 	op8(&zero, AGENT_CONST8, 0);
