@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/insn.h"
 #include "generate.h"
 
 const char *const why_texts[WHYS] = {
@@ -116,14 +117,14 @@ static enum why why_maybe(struct machine *machine, struct agent_expr *expr,
 		return WHY_ZERO;
 	if (seen->no_register)
 		return WHY_REGISTER;
+	if (seen->elsewhere)
+		return WHY_ABSENT;
 	undecided = machine_undecided(machine, expr);
-	if (seen->looped || contains(undecided, "loop"))
-		return WHY_LOOP;
 	if (contains(undecided, "stack"))
 		return WHY_DEPTH;
 	if (contains(undecided, "reads"))
 		return WHY_REGISTER;
-	return seen->elsewhere ? WHY_ABSENT : WHY_UNKNOWN;
+	return seen->looped || agent_expr_jumps_back(expr) ? WHY_LOOP : WHY_UNKNOWN;
 }
 
 /* What is known of one hit. */
