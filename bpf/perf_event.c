@@ -149,9 +149,16 @@ static struct error *insert_error(int r)
 	}
 }
 
+static struct gate *gate_of(const struct perf_event *state,
+			    const struct placement *placement)
+{
+	return &state->kernel.shared->locations[placement->program->location].gate;
+}
+
 static void placement_destroy(struct perf_event *state, struct placement *placement)
 {
 	placement_close(placement);
+	placement->location->gate = *gate_of(state, placement);
 	program_put(&state->programs, placement->program);
 	free(placement);
 }
@@ -173,6 +180,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		free(placement);
 		return error;
 	}
+	*gate_of(state, placement) = location->gate;
 	r = placement_open(state, placement);
 	if (r < 0) {
 		placement_destroy(state, placement);
@@ -222,16 +230,25 @@ static int perf_event_resume(struct engine *engine, struct location *location)
 static int perf_event_thread_added(struct engine *engine, struct location *location,
 				   struct thread *thread)
 {
+	const struct perf_event *state = engine->state;
 	struct placement *placement = location->engine_data;
 	size_t first = placement->nfds;
 	int r;
 
+	tally_retire(state->kernel.shared, placement->program->location,
+		     (uint32_t)thread->tid);
 	if (!thread_leads(thread))
 		return 0;
-	r = open_on_thread(engine->state, placement, thread);
+	r = open_on_thread(state, placement, thread);
 	if (r < 0 || location->state != LOCATION_IN)
 		return r;
 	return switch_events(placement, first, hw_event_enable);
+}
+
+static struct gate *perf_event_gate(struct engine *engine,
+				    const struct location *location)
+{
+	return gate_of(engine->state, location->engine_data);
 }
 
 /* All threads are stopped: no program sees a half-changed range. */
@@ -260,6 +277,7 @@ const struct engine_ops perf_event_engine = {
 	.thread_added = perf_event_thread_added,
 	.on_stop = perf_event_on_stop,
 	.counts = perf_event_counts,
+	.gate = perf_event_gate,
 	.reset_counts = perf_event_reset_counts,
 	.describe = perf_event_describe,
 	.explain = perf_event_explain,

@@ -66,7 +66,7 @@ void perf_event_on_stop(struct engine *engine, const struct event *event,
 /* ---- perf_report.c ---- */
 
 void perf_event_counts(struct engine *engine, const struct location *location,
-		       struct location_counts *counts);
+		       struct counts *counts);
 void perf_event_reset_counts(struct engine *engine, struct location *location);
 void perf_event_describe(struct engine *engine, const struct location *location,
 			 struct buffer *out);

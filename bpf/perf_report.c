@@ -50,15 +50,25 @@ static uint64_t missed_hits(struct perf_event *state, const struct placement *pl
 	return counted > seen ? counted - seen : 0;
 }
 
-void perf_event_counts(struct engine *engine, const struct location *location,
-		       struct location_counts *counts)
+static void add_hits(void *data, uint32_t tid, const struct tally_hits *hits)
 {
-	const struct placement *placement = location->engine_data;
-	struct tally_hits hits = kernel_hits(engine->state, placement);
+	const struct hit_counts counts = {
+		.hits = sum(hits),
+		.trues = hits->by[BPF_TRUE],
+		.maybes = hits->by[BPF_MAYBE],
+	};
 
-	counts->hits += sum(&hits);
-	counts->trues += hits.by[BPF_TRUE];
-	counts->maybes += hits.by[BPF_MAYBE];
+	counts_add(data, (pid_t)tid, &counts);
+}
+
+void perf_event_counts(struct engine *engine, const struct location *location,
+		       struct counts *counts)
+{
+	struct perf_event *state = engine->state;
+	const struct placement *placement = location->engine_data;
+
+	tally_each(state->kernel.shared, placement->program->location, add_hits,
+		   counts);
 }
 
 static void forget(void *data, uint32_t tid, const struct tally_hits *hits)

@@ -13,6 +13,7 @@
 #include "server.h"
 #include "stops/breakpoints.h"
 #include "stops/explain.h"
+#include "stops/ignore.h"
 #include "stops/place.h"
 
 /**
@@ -31,9 +32,10 @@ struct monitor_command {
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
-	monitor_engines, monitor_reset, monitor_variables, monitor_set_debug,
-	monitor_set_variable, monitor_set_remote_debug, monitor_set_debug_format,
-	monitor_set_debug_file, monitor_set_threaddb_path, monitor_exit;
+	monitor_engines, monitor_ignore, monitor_count, monitor_reset,
+	monitor_variables, monitor_set_debug, monitor_set_variable,
+	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
+	monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -48,6 +50,10 @@ static const struct monitor_command commands[] = {
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 monitor_engines},
+	{"ignore", "<LOCATION> <N>", "Count the next N true hits, and do nothing else",
+	 monitor_ignore},
+	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
+	 monitor_count},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
 	{"variables", "", "Show the trace state variables", monitor_variables},
 	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable",
@@ -120,6 +126,26 @@ static struct error *monitor_engines(struct server *server, const char *args,
 	(void)args;
 	engines_print(&server->run.engines, out);
 	return NULL;
+}
+
+static struct error *monitor_ignore(struct server *server, const char *args,
+				    struct buffer *out)
+{
+	struct inferior *inferior = server_inferior(server);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_next(inferior, args, out);
+}
+
+static struct error *monitor_count(struct server *server, const char *args,
+				   struct buffer *out)
+{
+	struct inferior *inferior = server_inferior(server);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_all(inferior, args, out);
 }
 
 static struct error *monitor_reset(struct server *server, const char *args,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/ignore.h"
 #include "stops/int3.h"
 #include "stops/location.h"
 
@@ -51,6 +52,9 @@ void location_take_out(struct location *location, bool gone)
 {
 	if (location->state == LOCATION_OUT)
 		return;
+	if (location->engine->ops->counts)
+		location->engine->ops->counts(location->engine, location,
+					      &location->counts);
 	location->engine->ops->remove(location->engine, location, gone);
 	location->state = LOCATION_OUT;
 	location->engine = NULL;
@@ -63,6 +67,7 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 	TAILQ_REMOVE(&breakpoints->locations, location, link);
 	agent_list_clear(&location->conditions);
 	agent_list_clear(&location->commands.list);
+	counts_clear(&location->counts);
 	free(location);
 }
 
@@ -99,13 +104,23 @@ bool location_uses_hardware(const struct location *location)
 	return location->state != LOCATION_OUT && location->engine->ops != &int3_engine;
 }
 
-struct location_counts location_count(const struct location *location)
+struct counts location_counts(const struct location *location)
 {
-	struct location_counts counts = location->counts;
+	struct counts counts = {0};
 
+	counts_add_all(&counts, &location->counts);
 	if (location->state != LOCATION_OUT && location->engine->ops->counts)
 		location->engine->ops->counts(location->engine, location, &counts);
 	return counts;
+}
+
+struct hit_counts location_count(const struct location *location)
+{
+	struct counts counts = location_counts(location);
+	struct hit_counts total = counts_total(&counts);
+
+	counts_clear(&counts);
+	return total;
 }
 
 void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
@@ -206,7 +221,7 @@ static struct error *location_update(struct breakpoints *breakpoints,
 
 	if (!stays) {
 		location_take_out(location, false);
-		location->counts = (struct location_counts){0};
+		counts_clear(&location->counts);
 	}
 	location->wanted = true;
 	if (location_set(location, conditions, commands) < 0)
@@ -276,17 +291,17 @@ void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type ty
 	}
 }
 
-bool breakpoints_wants(const struct breakpoints *breakpoints, enum breakpoint_type type,
-		       uint64_t addr)
+struct location *breakpoints_wanted(const struct breakpoints *breakpoints,
+				    enum breakpoint_type type, uint64_t addr)
 {
-	const struct location *location;
+	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (location->type == type && location->addr == addr &&
 		    location->wanted)
-			return true;
+			return location;
 	}
-	return false;
+	return NULL;
 }
 
 void breakpoints_remove_all(struct breakpoints *breakpoints)
@@ -310,13 +325,18 @@ bool breakpoints_persist(const struct breakpoints *breakpoints)
 
 void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent)
 {
-	const struct location *location;
+	struct location *location, *copy;
 
 	TAILQ_FOREACH (location, &parent->locations, link) {
+		if (!location->wanted)
+			continue;
 		child->last_number = location->number - 1; /* the same numbers */
-		if (location->wanted &&
-		    !location_add(child, location->type, location->addr, location->len,
-				  &location->conditions, &location->commands))
+		copy = location_add(child, location->type, location->addr,
+				    location->len, &location->conditions,
+				    &location->commands);
+		if (copy)
+			gate_set(&copy->gate, gate_left(ignore_gate(location)));
+		else
 			log_warning("out of memory: process %d does not stop at 0x%jx",
 				    child->inferior->pid, (uintmax_t)location->addr);
 	}
@@ -340,6 +360,7 @@ void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *th
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		int err = 0;
 
+		counts_retire(&location->counts, thread->tid);
 		if (location->state != LOCATION_OUT &&
 		    location->engine->ops->thread_added)
 			err = location->engine->ops->thread_added(location->engine,
@@ -356,7 +377,8 @@ void breakpoints_reset_counts(struct breakpoints *breakpoints)
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		location->counts = (struct location_counts){0};
+		counts_clear(&location->counts);
+		gate_reset(ignore_gate(location));
 		if (location->state != LOCATION_OUT &&
 		    location->engine->ops->reset_counts)
 			location->engine->ops->reset_counts(location->engine, location);

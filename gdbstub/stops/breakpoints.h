@@ -41,9 +41,9 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 /** z: no longer wanted; no error if it never was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len);
-/** Does the client want to know of hits there? */
-bool breakpoints_wants(const struct breakpoints *breakpoints, enum breakpoint_type type,
-		       uint64_t addr);
+/** The location, if the client wants to know of hits there, or NULL. */
+struct location *breakpoints_wanted(const struct breakpoints *breakpoints,
+				    enum breakpoint_type type, uint64_t addr);
 /** Nothing is wanted any longer (the client has gone) but what is persistent. */
 void breakpoints_remove_all(struct breakpoints *breakpoints);
 /** Are there commands to go on with when the client has gone? */

@@ -18,7 +18,9 @@
 #include "agent/variables.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "bpf/gate.h"
 #include "inferior/inferior.h"
+#include "stops/counts.h"
 
 /** The digit of the Z packet. */
 enum breakpoint_type {
@@ -60,12 +62,8 @@ struct location {
 	void *engine_data;     /* the engine's own */
 	char *why;	       /* why this engine, for people; or NULL */
 
-	/* Counted by the stub; the engine adds its own in counts(). */
-	struct location_counts {
-		uint64_t hits;	 /* the event fired */
-		uint64_t trues;	 /* ... and the client was told, or commands run */
-		uint64_t maybes; /* ... and the kernel left it to the stub */
-	} counts;
+	struct counts counts; /* by the stub; the engine adds its own in counts() */
+	struct gate gate;     /* unless the engine has it: ignore_gate() */
 };
 
 /** What an engine knows about one stop of one thread. */
@@ -122,7 +120,8 @@ struct engine_ops {
 	 * what it lay in (a library unloaded, another one loaded). NULL: always.
 	 */
 	bool (*intact)(struct engine *engine, const struct location *location);
-	/** A new, stopped thread; NULL if the kernel takes care of all of them. */
+	/** A new, stopped thread, whose tid may be that of one that has ended; NULL if
+	 * the kernel takes care of all of them. */
 	int (*thread_added)(struct engine *engine, struct location *location,
 			    struct thread *thread);
 
@@ -134,7 +133,11 @@ struct engine_ops {
 			struct hits *hits);
 	/** Adds the kernel's counts; NULL if the stub counts everything. */
 	void (*counts)(struct engine *engine, const struct location *location,
-		       struct location_counts *counts);
+		       struct counts *counts);
+	/** The location's gate where the kernel sees it, as long as the location is in.
+	 * location->gate is what it was before, and will be after. NULL: it stays
+	 * there, as the stub decides. */
+	struct gate *(*gate)(struct engine *engine, const struct location *location);
 	/** Sets the kernel's counts of a location to zero; NULL as above. */
 	void (*reset_counts)(struct engine *engine, struct location *location);
 	/**

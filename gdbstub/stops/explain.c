@@ -27,7 +27,7 @@ static void explain_place(const struct location *location, struct buffer *out)
 
 static void explain_counts(const struct location *location, struct buffer *out)
 {
-	struct location_counts counts = location_count(location);
+	struct hit_counts counts = location_count(location);
 
 	buffer_append_string(out, "  hits:        ");
 	buffer_append_count(out, counts.hits);

@@ -3,6 +3,7 @@
 
 #include "stops/breakpoints.h"
 #include "stops/evaluate.h"
+#include "stops/ignore.h"
 
 void hits_collect(struct engines *engines, const struct event *event, struct hits *hits)
 {
@@ -15,19 +16,17 @@ void hits_collect(struct engines *engines, const struct event *event, struct hit
 	}
 }
 
-static bool hit_is_true(const struct hit *hit, struct thread *thread)
+/* Is it true, and not ignored? */
+static bool hit_matters(const struct hit *hit, struct thread *thread)
 {
 	struct location *location = hit->location;
-	bool is_true;
+	struct hit_counts counts = {.hits = hit->verdict == HIT_PLAIN};
 
 	if (hit->verdict == HIT_TRUE)
-		return true; /* counted in the kernel */
-	is_true = evaluate_conditions(location, thread);
-	if (hit->verdict == HIT_PLAIN)
-		location->counts.hits++;
-	if (is_true)
-		location->counts.trues++;
-	return is_true;
+		return true; /* in the kernel it was counted, and passed the gate */
+	counts.trues = evaluate_conditions(location, thread);
+	counts_add(&location->counts, thread->tid, &counts);
+	return counts.trues && !gate_ignores(ignore_gate(location));
 }
 
 struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
@@ -39,7 +38,7 @@ struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 		struct location *location = hits->hit[i].location;
 
 		/* Every hit is evaluated, so that every one is counted. */
-		if (!hit_is_true(&hits->hit[i], thread))
+		if (!hit_matters(&hits->hit[i], thread))
 			continue;
 		if (location->commands.list.count > 0)
 			evaluate_commands(location, thread, output);
@@ -51,16 +50,17 @@ struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 
 void hits_stepped_to(struct thread *thread, const struct output *output)
 {
-	const struct location *location;
+	struct location *location;
 	uint64_t pc;
 
 	if (thread_get_pc(thread, &pc) < 0)
 		return;
 	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+		const struct hit hit = {location, HIT_PLAIN};
+
 		if (location->addr == pc && location->type <= BREAKPOINT_HARDWARE &&
 		    location->state == LOCATION_IN &&
-		    location->commands.list.count > 0 &&
-		    evaluate_conditions(location, thread))
+		    location->commands.list.count > 0 && hit_matters(&hit, thread))
 			evaluate_commands(location, thread, output);
 	}
 }

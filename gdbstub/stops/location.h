@@ -23,8 +23,10 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 void locations_drop_unwanted(struct breakpoints *breakpoints);
 /** Is it in place (on or off) by other means than a planted trap? */
 bool location_uses_hardware(const struct location *location);
-/** The counts of stub and engine together. */
-struct location_counts location_count(const struct location *location);
+/** The hits that stub and engine have counted, by thread, and the sum. The caller
+ * clears the former. */
+struct counts location_counts(const struct location *location);
+struct hit_counts location_count(const struct location *location);
 
 /* ---- install.c ---- */
 

@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "stops/hit.h"
+#include "stops/ignore.h"
+#include "stops/int3.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
 {
@@ -99,15 +101,32 @@ void pending_clear(struct thread *thread)
 	thread->pending_stop = NULL;
 }
 
-static bool hit_is_stale(const struct thread *thread, const struct stop *stop,
+/* The gate is open while hits become pending, so it was closed since: the hit, which
+ * nobody has been told of, is one of the next. */
+static bool hit_is_ignored(struct thread *thread, struct location *location)
+{
+	if (!gate_ignores(ignore_gate(location)))
+		return false;
+	if (location->engine && location->engine->ops == &int3_engine &&
+	    !int3_skip_own(thread))
+		thread->needs_step_over =
+			thread_get_pc(thread, &thread->step_over_at) == 0;
+	return true;
+}
+
+static bool hit_is_stale(struct thread *thread, const struct stop *stop,
 			 enum breakpoint_type type)
 {
+	struct location *location =
+		breakpoints_wanted(thread->inferior->breakpoints, type, stop->addr);
 	uint64_t pc;
 
-	if (!breakpoints_wants(thread->inferior->breakpoints, type, stop->addr))
+	if (!location)
 		return true;
-	return type <= BREAKPOINT_HARDWARE &&
-	       (thread_get_pc(thread, &pc) < 0 || pc != stop->addr);
+	if (type <= BREAKPOINT_HARDWARE &&
+	    (thread_get_pc(thread, &pc) < 0 || pc != stop->addr))
+		return true;
+	return hit_is_ignored(thread, location);
 }
 
 void pending_drop_stale(struct run *run, struct thread *thread)

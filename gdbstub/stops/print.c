@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of `monitor breakpoints`. */
+/* The tables of `monitor breakpoints`: the locations, and the threads that hit them. */
 #include <inttypes.h>
 #include <libsmartcols.h>
 
 #include "inferior/symbols.h"
+#include "stops/ignore.h"
 #include "stops/location.h"
 
 enum {
@@ -17,14 +18,17 @@ enum {
 	COLUMN_FALSE,
 	COLUMN_TRUE,
 	COLUMN_MAYBE,
+	COLUMN_IGNORED,
 	COLUMN_CONDITION,
 	NCOLUMNS
 };
 
-static const struct {
+struct column {
 	const char *title;
 	int flags;
-} columns[NCOLUMNS] = {
+};
+
+static const struct column columns[NCOLUMNS] = {
 	[COLUMN_NUMBER] = {"Num", SCOLS_FL_RIGHT},
 	[COLUMN_WHAT] = {"What", 0},
 	[COLUMN_ADDRESS] = {"Address", 0},
@@ -35,12 +39,54 @@ static const struct {
 	[COLUMN_FALSE] = {"False", SCOLS_FL_RIGHT},
 	[COLUMN_TRUE] = {"True", SCOLS_FL_RIGHT},
 	[COLUMN_MAYBE] = {"Maybe", SCOLS_FL_RIGHT},
+	[COLUMN_IGNORED] = {"Ignored", SCOLS_FL_RIGHT},
 	[COLUMN_CONDITION] = {"Condition; commands", 0},
+};
+
+enum {
+	THREAD_NUMBER,
+	THREAD_NAME,
+	THREAD_HITS,
+	THREAD_FALSE,
+	THREAD_TRUE,
+	THREAD_MAYBE,
+	NTHREAD_COLUMNS
+};
+
+static const struct column thread_columns[NTHREAD_COLUMNS] = {
+	[THREAD_NUMBER] = {"Num", SCOLS_FL_RIGHT},
+	[THREAD_NAME] = {"Thread", 0},
+	[THREAD_HITS] = {"Hits", SCOLS_FL_RIGHT},
+	[THREAD_FALSE] = {"False", SCOLS_FL_RIGHT},
+	[THREAD_TRUE] = {"True", SCOLS_FL_RIGHT},
+	[THREAD_MAYBE] = {"Maybe", SCOLS_FL_RIGHT},
 };
 
 static void unref_table(struct libscols_table **table)
 {
 	scols_unref_table(*table);
+}
+
+/* NULL: out of memory. */
+static struct libscols_table *table_create(const struct column *cols, int count)
+{
+	struct libscols_table *table = scols_new_table();
+
+	if (!table)
+		return NULL;
+	scols_table_enable_maxout(table, 0);
+	for (int i = 0; i < count; i++)
+		scols_table_new_column(table, cols[i].title, 0, cols[i].flags);
+	return table;
+}
+
+static void table_append(struct libscols_table *table, struct buffer *out)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (scols_print_table_to_string(table, &text) == 0)
+		buffer_append_string(out, text);
+	buffer_append_char(out, '\n');
 }
 
 static void append_expressions(struct buffer *out, const struct location *location)
@@ -75,8 +121,8 @@ static void append_decided(struct buffer *out, const struct location *location)
 		location->engine->ops->describe(location->engine, location, out);
 }
 
-static void append_cell(struct buffer *out, int column, const struct location *location,
-			const struct location_counts *counts, struct symbols *symbols)
+static void append_cell(struct buffer *out, int column, struct location *location,
+			const struct hit_counts *counts, struct symbols *symbols)
 {
 	switch (column) {
 	case COLUMN_NUMBER:
@@ -109,6 +155,9 @@ static void append_cell(struct buffer *out, int column, const struct location *l
 	case COLUMN_MAYBE:
 		buffer_append_count(out, counts->maybes);
 		break;
+	case COLUMN_IGNORED:
+		buffer_append_count(out, ignore_gate(location)->ignored);
+		break;
 	case COLUMN_CONDITION:
 		append_expressions(out, location);
 		break;
@@ -117,11 +166,11 @@ static void append_cell(struct buffer *out, int column, const struct location *l
 	}
 }
 
-static void add_row(struct libscols_table *table, const struct location *location,
+static void add_row(struct libscols_table *table, struct location *location,
 		    struct symbols *symbols)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);
-	struct location_counts counts = location_count(location);
+	struct hit_counts counts = location_count(location);
 
 	if (!line)
 		return;
@@ -147,11 +196,117 @@ static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
 	}
 }
 
+/* What is set by `monitor ignore` and `monitor count`. */
+static void append_ignored(struct breakpoints *breakpoints, struct buffer *out)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		int64_t left = gate_left(ignore_gate(location));
+
+		if (left == GATE_ENDLESS)
+			buffer_printf(out, "%s %u only counts its hits\n",
+				      breakpoint_type_name(location->type),
+				      location->number);
+		else if (left > 0)
+			buffer_printf(out, "%s %u ignores its next %" PRId64 " hits\n",
+				      breakpoint_type_name(location->type),
+				      location->number, left);
+	}
+}
+
+/* As gdb names it: PID.TID. */
+static void append_thread(struct buffer *out, struct inferior *inferior, pid_t tid)
+{
+	if (tid == 0) {
+		buffer_append_string(out, "other threads");
+		return;
+	}
+	buffer_printf(out, "%d.%d", inferior->pid, tid);
+	if (!inferior_thread(inferior, tid))
+		buffer_append_string(out, " (ended)");
+}
+
+static void append_thread_cell(struct buffer *out, int column,
+			       const struct location *location,
+			       const struct thread_counts *thread)
+{
+	const struct hit_counts *counts = &thread->counts;
+
+	switch (column) {
+	case THREAD_NUMBER:
+		buffer_printf(out, "%u", location->number);
+		break;
+	case THREAD_NAME:
+		append_thread(out, location->inferior, thread->tid);
+		break;
+	case THREAD_HITS:
+		buffer_append_count(out, counts->hits);
+		break;
+	case THREAD_FALSE:
+		buffer_append_count(out, counts->hits - counts->trues);
+		break;
+	case THREAD_TRUE:
+		buffer_append_count(out, counts->trues);
+		break;
+	case THREAD_MAYBE:
+		buffer_append_count(out, counts->maybes);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_thread(struct libscols_table *table, const struct location *location,
+		       const struct thread_counts *thread)
+{
+	struct libscols_line *line = scols_table_new_line(table, NULL);
+
+	for (int i = 0; line && i < NTHREAD_COLUMNS; i++) {
+		_cleanup_buffer_ struct buffer cell = {0};
+
+		append_thread_cell(&cell, i, location, thread);
+		scols_line_set_data(line, (size_t)i, buffer_string(&cell));
+	}
+}
+
+/* Of a location that but one thread has hit, the first table says all. */
+static void add_threads(struct libscols_table *table, const struct location *location)
+{
+	struct thread_counts others = {0};
+	struct counts counts = location_counts(location);
+
+	others.counts = counts.others;
+	if (counts.count + (others.counts.hits > 0) > 1) {
+		for (size_t i = 0; i < counts.count; i++)
+			add_thread(table, location, &counts.threads[i]);
+		if (others.counts.hits > 0)
+			add_thread(table, location, &others);
+	}
+	counts_clear(&counts);
+}
+
+static void append_threads(struct breakpoints *breakpoints, struct buffer *out)
+{
+	struct libscols_table *table _cleanup_(unref_table) =
+		table_create(thread_columns, NTHREAD_COLUMNS);
+	const struct location *location;
+
+	if (!table)
+		return;
+	TAILQ_FOREACH (location, &breakpoints->locations, link)
+		add_threads(table, location);
+	if (scols_table_is_empty(table))
+		return;
+	buffer_append_char(out, '\n');
+	table_append(table, out);
+}
+
 void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
 {
-	struct libscols_table *table _cleanup_(unref_table) = scols_new_table();
-	_cleanup_free_ char *text = NULL;
-	const struct location *location;
+	struct libscols_table *table _cleanup_(unref_table) =
+		table_create(columns, NCOLUMNS);
+	struct location *location;
 	struct symbols *symbols;
 
 	if (TAILQ_EMPTY(&breakpoints->locations)) {
@@ -160,15 +315,12 @@ void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
 	}
 	if (!table)
 		return;
-	scols_table_enable_maxout(table, 0);
-	for (int i = 0; i < NCOLUMNS; i++)
-		scols_table_new_column(table, columns[i].title, 0, columns[i].flags);
 	symbols = symbols_create(breakpoints->inferior);
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		add_row(table, location, symbols);
 	symbols_destroy(symbols);
-	if (scols_print_table_to_string(table, &text) == 0)
-		buffer_append_string(out, text);
-	buffer_append_char(out, '\n');
+	table_append(table, out);
 	append_reasons(breakpoints, out);
+	append_ignored(breakpoints, out);
+	append_threads(breakpoints, out);
 }

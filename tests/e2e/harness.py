@@ -405,6 +405,8 @@ def breakpoint_rows(text):
     cells = re.compile(r"\s" + r"\s+".join([r"([\d,]+)"] * len(numbers)) + r"(?=\s|$)")
     rows = []
     for line in lines[index + 1:]:
+        if not line:
+            break
         match = cells.search(line)
         if match:
             counts = [int(n.replace(",", "")) for n in match.groups()]

@@ -6,6 +6,7 @@
 #include "rsp/packet.h"
 #include "server.h"
 #include "stops/explain.h"
+#include "stops/ignore.h"
 #include "stops/place.h"
 
 static struct server server;
@@ -54,6 +55,20 @@ struct error *place_find(struct inferior *of, const char *text, struct location 
 void location_explain(const struct location *location, struct buffer *out)
 {
 	buffer_printf(out, "about %u\n", location->number);
+}
+
+struct error *ignore_next(struct inferior *of, const char *args, struct buffer *out)
+{
+	cr_assert_eq(of, &inferior);
+	buffer_printf(out, "ignore <%s>\n", args);
+	return NULL;
+}
+
+struct error *ignore_all(struct inferior *of, const char *args, struct buffer *out)
+{
+	cr_assert_eq(of, &inferior);
+	buffer_printf(out, "count <%s>\n", args);
+	return NULL;
 }
 
 void engines_print(const struct engines *engines, struct buffer *out)
@@ -136,6 +151,8 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("breakpoints", "the table\n");
 	assert_text("engines", "the engines\n");
 	assert_text("explain 2", "about 2\n");
+	assert_text("ignore 2 17", "ignore <2 17>\n");
+	assert_text("count  2", "count <2>\n");
 	assert_text("reset", "All counts are zero.\n");
 	cr_assert_eq(resets, 1);
 	assert_text("  breakpoints \t\n", "the table\n");

@@ -286,9 +286,12 @@ static void take_out(struct location *location, bool gone)
 static void expect_counts(const struct location *location, uint64_t hits,
 			  uint64_t trues)
 {
-	struct location_counts counts = {0};
+	struct counts by_thread = {0};
+	struct hit_counts counts;
 
-	fixture.engine.ops->counts(&fixture.engine, location, &counts);
+	fixture.engine.ops->counts(&fixture.engine, location, &by_thread);
+	counts = counts_total(&by_thread);
+	counts_clear(&by_thread);
 	cr_expect_eq(counts.hits, hits, "%llu hits", (unsigned long long)counts.hits);
 	cr_expect_eq(counts.trues, trues, "%llu trues",
 		     (unsigned long long)counts.trues);

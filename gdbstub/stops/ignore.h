@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * True hits that are counted and nothing else: neither told to the client nor a reason
+ * to run commands. The programs in the kernel decide that themselves, from the same
+ * gate (bpf/gate.h) that the stub takes from. It is the location's for as long as the
+ * client keeps that, whatever serves it.
+ */
+#ifndef TRUEHIT_STOPS_IGNORE_H
+#define TRUEHIT_STOPS_IGNORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "stops/engine.h"
+
+/** The location's gate: in the memory that programs see, if one serves it. */
+struct gate *ignore_gate(struct location *location);
+/** `monitor ignore LOCATION N`: "2 100", 0 takes it away. Says what it did. */
+struct error *ignore_next(struct inferior *inferior, const char *args,
+			  struct buffer *out);
+/** `monitor count LOCATION [on|off]`: ignores without end. Says what it did. */
+struct error *ignore_all(struct inferior *inferior, const char *args,
+			 struct buffer *out);
+
+#endif
