@@ -6,6 +6,8 @@
 #include "inferior/symbols.h"
 #include "stops/location.h"
 
+enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
+
 /* ---- what and where ---- */
 
 static void explain_place(const struct location *location, struct buffer *out)
@@ -94,15 +96,17 @@ static void explain_list(const char *title, const struct agent_list *list,
 			 const struct arch_ops *arch, struct buffer *out)
 {
 	for (size_t i = 0; i < list->count; i++) {
+		_cleanup_buffer_ struct buffer text = {0};
 		size_t len;
 
 		agent_expr_bytecode(list->exprs[i], &len);
+		agent_expr_print(list->exprs[i], arch, &text);
 		buffer_printf(out, "\n%s", title);
 		if (list->count > 1)
 			buffer_printf(out, " %zu of %zu", i + 1, list->count);
-		buffer_append_string(out, ": ");
-		agent_expr_print(list->exprs[i], arch, out);
-		buffer_printf(out, "\n  bytecode, %zu bytes:\n", len);
+		buffer_printf(out, ": %.*s%s\n", TEXT_MAX, buffer_string(&text),
+			      text.len > TEXT_MAX ? "..." : "");
+		buffer_printf(out, "  bytecode, %zu bytes:\n", len);
 		agent_expr_disassemble(list->exprs[i], arch, out);
 	}
 }

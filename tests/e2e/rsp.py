@@ -101,6 +101,21 @@ class Client:
         self.send_bytes(self.frame(payload))
         return self.receive().decode("latin1")
 
+    def monitor(self, line):
+        """What a monitor command prints, in its reply or before it."""
+        self.send_bytes(self.frame(b"qRcmd," + line.encode().hex().encode()))
+        text = b""
+        while True:
+            kind, packet = self.frame_text()
+            if kind == b"$" and packet == b"OK":
+                return text.decode()
+            if kind == b"$" and re.match(rb"O?([0-9a-f][0-9a-f])+$", packet):
+                text += bytes.fromhex(packet.lstrip(b"O").decode())
+                if packet[:1] != b"O":
+                    return text.decode()
+            elif kind == b"$":
+                raise ValueError(f"monitor {line}: {packet!r} after {text!r}")
+
     def interrupt(self):
         self.send_bytes(b"\x03")
 

@@ -2,6 +2,8 @@
 """`monitor explain`: how a location is decided, and why."""
 import re
 
+from test_protocol import start, symbol
+
 
 def explain(t, setup, location, program="conditions", arguments=(), preexec=None, go="main"):
     """What is said of the location after a stop at main."""
@@ -130,3 +132,27 @@ def test_a_place_that_is_none(t):
         gdb = t.gdb(t.server(path), "break body", "continue", f"monitor explain {text}",
                     prog=path)
         t.match(words, gdb.output())
+
+
+def test_a_refused_program(t):
+    """More branches than the kernel's verifier follows: the location works all the
+    same, and the verifier's words are shown."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    branches = 8300
+    end = 6 * branches + 3
+    # reg i; if_goto END ... const8 0; end; END: const8 1; end
+    code = b"".join(bytes([0x26, 0, i % 16, 0x20, end >> 8, end & 255])
+                    for i in range(branches)) + bytes([0x22, 0, 0x27, 0x22, 1, 0x27])
+    _, client = start(t)
+    place = f"Z1,{symbol(t, 'calls', 'triple'):x},1"
+    t.equal(client.ask(f"{place};X{len(code):x},{code.hex()}"), "OK", "reply")
+    text = client.monitor("explain triple")
+    t.note(text[-1500:])
+    t.match(r"^ +decided by: +stub; the kernel refused", text)
+    t.match(r"^Condition: reg .*\.\.\.$", text)
+    t.match(r"^BPF program, \d+ instructions, which was refused:$", text)
+    t.match(r"^  every hit: ", text)
+    t.match(r"^    processed \d+ insns", text)
+    t.match("^T05", client.ask("vCont;c"), "the stop")
+    t.match(r"^ +hits: +1, 1 of them true; left to the stub: 1$", client.monitor("explain 1"))
