@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/insn.h"
 #include "bpf/compiler.h"
 
 static void compiler_deinit(struct compiler *c)
@@ -88,6 +89,8 @@ static struct error *compile_one(struct compiler *c, const struct agent_expr *co
 		operations_emit(c, &ir.insns[i]);
 	c->used_true |= ir.used[IR_TRUE];
 	c->used_maybe |= ir.used[IR_MAYBE];
+	if (ir.used[IR_MAYBE] && agent_expr_jumps_back(condition))
+		c->doubts |= 1U << BPF_DOUBT_STEPS;
 	*decided = !ir.used[IR_FALSE];
 	ir_deinit(&ir);
 	return NULL;
@@ -137,6 +140,7 @@ struct error *bpf_compile(const struct agent_list *conditions,
 		ret->undecided = strdup(buffer_string(&c.reasons));
 	if (buffer_failed(&c.reasons) || (c.reasons.len > 0 && !ret->undecided))
 		return error_create(0, "out of memory for a program");
+	ret->doubts = c.doubts;
 	error = bpf_emit_finish(&c.emitter, &ret->insns, &ret->count);
 	if (error)
 		bpf_code_deinit(ret);

@@ -49,10 +49,23 @@ struct bpf_compile_options {
 	bool hide_constants;
 };
 
+/** What can make a maybe of a hit, on paths that are compiled. */
+enum bpf_doubt {
+	BPF_DOUBT_PAGE,	    /* memory that is read is not resident */
+	BPF_DOUBT_TRAP,	    /* a byte that is read lies under a planted trap */
+	BPF_DOUBT_DIVISOR,  /* a divisor is zero */
+	BPF_DOUBT_REGISTER, /* a register has a bit that hides its value (bpf_rule) */
+	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
+	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
+	BPF_DOUBT_STEPS,    /* a loop takes too many of them */
+	BPF_DOUBTS
+};
+
 struct bpf_code {
 	struct bpf_insn *insns;
 	size_t count;
-	char *undecided; /* why some paths end in maybe, for people; or NULL */
+	char *undecided;     /* why some paths end in maybe, for people; or NULL */
+	unsigned int doubts; /* 1 << enum bpf_doubt */
 };
 
 /**

@@ -49,6 +49,7 @@ struct compiler {
 	uint32_t label_true, label_maybe;
 	uint32_t labels; /* the first label of the condition at hand */
 	bool used_true, used_maybe;
+	unsigned int doubts; /* as in struct bpf_code */
 	struct program_variable {
 		unsigned int number, cell; /* in struct variable_cells */
 		bool is_set;		   /* by some condition */
@@ -99,6 +100,8 @@ void variables_emit_abort(struct compiler *c);
 /* exits.c */
 
 void exits_return(struct compiler *c, int32_t value);
+/** A jump to the maybe exit, and what for. */
+void exits_doubt(struct compiler *c, struct bpf_insn jump, enum bpf_doubt doubt);
 /** A field of struct bpf_location += 1, by its offset. */
 void exits_count(struct compiler *c, size_t field);
 /** What becomes of a hit: of the c->used_true and c->used_maybe that come by their

@@ -85,8 +85,8 @@ static void compile_division(struct compiler *c, const struct ir_insn *insn)
 	values_load_into(c, insn->a, BPF_REG_1);
 	values_load_into(c, insn->b, BPF_REG_2);
 	if (insn->b.kind != IR_CONST)
-		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_2, 0),
-			      c->label_maybe);
+		exits_doubt(c, bpf_jump_if_imm(BPF_JEQ, BPF_REG_2, 0),
+			    BPF_DOUBT_DIVISOR);
 	if (!is_signed)
 		bpf_emit(e, bpf_alu(op, BPF_REG_1, BPF_REG_2));
 	else if (c->options->signed_division)
@@ -210,7 +210,7 @@ static void check_shadow(struct compiler *c, int32_t size)
 			     offsetof(struct bpf_shared, shadow_start)));
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_3));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, size));
-	bpf_emit_jump(e, bpf_jump_if(BPF_JGT, BPF_REG_2, BPF_REG_1), c->label_maybe);
+	exits_doubt(c, bpf_jump_if(BPF_JGT, BPF_REG_2, BPF_REG_1), BPF_DOUBT_TRAP);
 	bpf_emit_bind(e, outside);
 }
 
@@ -224,7 +224,7 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 	values_load_into(c, insn->a, BPF_REG_3);
 	check_shadow(c, (int32_t)insn->b.value);
 	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)insn->b.value);
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), c->label_maybe);
+	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	bpf_emit(e, bpf_load(sizes[insn->b.value], reg, BPF_REG_FP, FRAME_SCRATCH));
 	values_store_slot(c, insn->slot, reg);
 }

@@ -3,6 +3,7 @@
  * and what can be done about it. */
 #include <string.h>
 
+#include "bpf/compiler.h"
 #include "bpf/perf_event.h"
 #include "bpf/print.h"
 
@@ -15,8 +16,8 @@ static const struct {
 		   "before it is read, as in\n    \"i == 5 && $xmm0...\", stays in the "
 		   "kernel"},
 	{"divides by zero", "the divisor is the constant 0; gdb shows the error"},
-	{"may loop", "a jump backwards; gdb makes none"},
 	{"needs a deeper stack", "nest it less deeply"},
+	{"uses more than 8", "use fewer of them in one condition"},
 };
 
 static void append_reason(const char *reason, size_t len, struct buffer *out)
@@ -41,42 +42,28 @@ static void append_reasons(const char *reasons, struct buffer *out)
 	}
 }
 
-static bool calls(const struct bpf_code *code, int32_t helper)
-{
-	for (size_t i = 0; i < code->count; i++)
-		if (code->insns[i].code == (BPF_JMP | BPF_CALL) &&
-		    code->insns[i].imm == helper)
-			return true;
-	return false;
-}
-
-static bool divides(const struct bpf_code *code)
-{
-	for (size_t i = 0; i < code->count; i++)
-		if (code->insns[i].code == (BPF_ALU64 | BPF_X | BPF_DIV) ||
-		    code->insns[i].code == (BPF_ALU64 | BPF_X | BPF_MOD))
-			return true;
-	return false;
-}
+static const char *const doubts[BPF_DOUBTS] = {
+	[BPF_DOUBT_PAGE] = "a page that is read is not resident: the stub's reading "
+			   "brings it\n    in, so that the next hits are decided in "
+			   "the kernel",
+	[BPF_DOUBT_TRAP] = "a byte that is read lies under the trap of another "
+			   "location: hbreak plants\n    none",
+	[BPF_DOUBT_DIVISOR] = "a divisor is zero: an error, which gdb shows",
+	[BPF_DOUBT_REGISTER] = "the program steps itself, as its flags are read",
+	[BPF_DOUBT_VARIABLE] = "a trace state variable does not exist: an error, which "
+			       "gdb shows",
+	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
+	[BPF_DOUBT_STEPS] = "a loop of the condition takes too many steps",
+};
 
 static void append_left_to_stub(const struct bpf_code *code, struct buffer *out)
 {
-	bool reads = calls(code, BPF_FUNC_probe_read_user);
-
 	if (code->undecided)
 		append_reasons(code->undecided, out);
-	if (reads)
-		buffer_append_string(
-			out,
-			"  hits at which a page that is read is not resident: the "
-			"stub's reading brings it\n    in, so that the next hits are "
-			"decided in the kernel\n"
-			"  hits at which a byte that is read lies under a planted "
-			"trap\n");
-	if (divides(code))
-		buffer_append_string(out, "  hits at which a divisor is zero: an "
-					  "error, which gdb shows\n");
-	if (!code->undecided && !reads && !divides(code))
+	for (int i = 0; i < BPF_DOUBTS; i++)
+		if (code->doubts & 1U << i)
+			buffer_printf(out, "  hits at which %s\n", doubts[i]);
+	if (!code->undecided && code->doubts == 0)
 		buffer_append_string(out, "  nothing\n");
 }
 
@@ -105,18 +92,39 @@ static void append_refusal(const struct program *program, struct buffer *out)
 		out, "  A shorter condition, or one with fewer branches, may do.\n");
 }
 
+/* Names registers of the thread, and what else the instruction alone does not tell. */
+static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
+{
+	const struct perf_event *state = data;
+	unsigned int count;
+	const struct reg_def *registers = state->arch->registers(&count);
+
+	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg != 0)
+		buffer_append_string(out, insn->imm == state->programs.options.ring_fd
+						  ? "records"
+						  : "shared with the stub");
+	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW) || insn->src_reg != REG_CONTEXT)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		if (registers[i].bpf_offset == insn->off) {
+			buffer_printf(out, "$%s", registers[i].name);
+			return;
+		}
+	buffer_append_string(out, "the event's address");
+}
+
 void perf_event_explain(struct engine *engine, const struct location *location,
 			struct buffer *out)
 {
 	const struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
 
-	(void)engine;
 	if (program->code.count > 0) {
 		buffer_printf(out, "\nBPF program, %zu instructions%s:\n",
 			      program->code.count,
 			      program->refused ? ", which was refused" : "");
-		bpf_print(program->code.insns, program->code.count, out);
+		bpf_print(program->code.insns, program->code.count, comment,
+			  engine->state, out);
 	}
 	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (program->refused)

@@ -315,13 +315,26 @@ static void print_insn(const struct bpf_insn *insn, size_t at,
 	}
 }
 
-void bpf_print(const struct bpf_insn *insns, size_t count, struct buffer *out)
+static void print_comment(const struct bpf_insn *insn, bpf_comment_fn *comment,
+			  void *data, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	if (comment)
+		comment(data, insn, &text);
+	if (text.len > 0)
+		buffer_printf(out, " ; %s", buffer_string(&text));
+}
+
+void bpf_print(const struct bpf_insn *insns, size_t count, bpf_comment_fn *comment,
+	       void *data, struct buffer *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct bpf_insn *insn = &insns[i];
 
 		buffer_printf(out, "%6zu: ", i);
 		print_insn(insn, i, i + 1 < count ? insn + 1 : NULL, out);
+		print_comment(insn, comment, data, out);
 		buffer_append_char(out, '\n');
 		if (is_wide(insn))
 			i++;

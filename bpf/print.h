@@ -8,6 +8,10 @@
 
 #include "base/buffer.h"
 
+/** Appends what a reader may want to know of an instruction, or nothing. */
+typedef void bpf_comment_fn(void *data, const struct bpf_insn *insn,
+			    struct buffer *out);
+
 /**
  * Appends a program, one line an instruction: its number, its text and, after a jump,
  * the number that it leads to:
@@ -15,8 +19,10 @@
  *     12: if r1 != 0x5 goto pc+3 <16>
  *     13: call bpf_probe_read_user#112
  *
- * An instruction that is not known is shown as "code 0xff ...".
+ * An instruction that is not known is shown as "code 0xff ...". What @comment (or
+ * NULL) says follows after " ; ".
  */
-void bpf_print(const struct bpf_insn *insns, size_t count, struct buffer *out);
+void bpf_print(const struct bpf_insn *insns, size_t count, bpf_comment_fn *comment,
+	       void *data, struct buffer *out);
 
 #endif

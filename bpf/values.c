@@ -42,12 +42,9 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
 	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
-	if (rule->unsure) {
-		c->used_maybe = true;
-		bpf_emit_jump(&c->emitter,
-			      bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
-			      c->label_maybe);
-	}
+	if (rule->unsure)
+		exits_doubt(c, bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
+			    BPF_DOUBT_REGISTER);
 	if (rule->set)
 		bpf_emit(&c->emitter, bpf_alu_imm(BPF_OR, reg, (int32_t)rule->set));
 }

@@ -126,10 +126,9 @@ static void emit_lock(struct compiler *c)
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), taken);
 	bpf_emit(e, bpf_alu_imm(BPF_SUB, BPF_REG_3, 1));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_3, 0), again);
-	bpf_emit_jump(e, bpf_jump(), c->label_maybe);
+	exits_doubt(c, bpf_jump(), BPF_DOUBT_LOCK);
 	bpf_emit_bind(e, taken);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 1));
-	c->used_maybe = true;
 }
 
 void variables_emit_begin(struct compiler *c)
@@ -147,9 +146,8 @@ void variables_emit_begin(struct compiler *c)
 		if (!variable->is_set) {
 			bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_2,
 					     CELL_FIELD(variable->cell, exists)));
-			bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_1, 0),
-				      c->label_maybe);
-			c->used_maybe = true;
+			exits_doubt(c, bpf_jump_if_imm(BPF_JEQ, BPF_REG_1, 0),
+				    BPF_DOUBT_VARIABLE);
 		}
 		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_2,
 				     CELL_FIELD(variable->cell, value)));

@@ -37,6 +37,7 @@ def test_decided_in_the_kernel(t):
     t.match(r"^BPF program, \d+ instructions:\n +0: r6 = r1$", parts["BPF"])
     t.match(r"^ +\d+: if r\d+ != 0x7 goto pc[+-]\d+ <\d+>$", parts["BPF"])
     t.match(r"^ +\d+: call bpf_probe_read_user#112$", parts["BPF"])
+    t.match(r"^ +\d+: r\d+ = \*\(u64 \*\)\(r6 \+\d+\) ; \$\w+$", parts["BPF"])
     t.match(r"^ +\d+: exit$", parts["BPF"])
     t.no_match(r"code 0x", parts["BPF"])
     t.match(r"page that is read is not resident", parts["Left"])

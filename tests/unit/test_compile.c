@@ -962,6 +962,44 @@ static void expect_undecided(const struct text *t, const char *note)
 	agent_expr_unref(expr);
 }
 
+static void expect_doubts(const struct text *t, unsigned int doubts)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = assemble(t);
+	struct bpf_code code;
+
+	cr_assert_null(compile(&expr, 1, &options, &code));
+	cr_expect_null(code.undecided);
+	cr_expect_eq(code.doubts, doubts, "0x%x", code.doubts);
+	bpf_code_deinit(&code);
+	agent_expr_unref(expr);
+}
+
+Test(compile, what_may_become_a_maybe_is_told)
+{
+	struct text plain = {.len = 0}, reads = {.len = 0}, divides = {.len = 0};
+
+	op16(&plain, AGENT_REG, 0);
+	byte(&plain, AGENT_END);
+	expect_doubts(&plain, 0);
+
+	op16(&reads, AGENT_REG, 0);
+	byte(&reads, AGENT_REF8);
+	byte(&reads, AGENT_END);
+	expect_doubts(&reads, 1U << BPF_DOUBT_PAGE | 1U << BPF_DOUBT_TRAP);
+
+	op16(&divides, AGENT_REG, 0);
+	op16(&divides, AGENT_REG, 1);
+	byte(&divides, AGENT_REM_UNSIGNED);
+	byte(&divides, AGENT_END);
+	expect_doubts(&divides, 1U << BPF_DOUBT_DIVISOR);
+	divides.len = 3;
+	op8(&divides, AGENT_CONST8, 7);
+	byte(&divides, AGENT_REM_UNSIGNED);
+	byte(&divides, AGENT_END);
+	expect_doubts(&divides, 0);
+}
+
 Test(compile, what_cannot_be_decided_is_a_maybe)
 {
 	struct text missing = {.len = 0}, deep = {.len = 0};

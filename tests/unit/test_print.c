@@ -19,7 +19,7 @@ static void check(struct bpf_insn insn, const char *text)
 {
 	_cleanup_buffer_ struct buffer out = {0}, wanted = {0};
 
-	bpf_print(&insn, 1, &out);
+	bpf_print(&insn, 1, NULL, NULL, &out);
 	buffer_printf(&wanted, "     0: %s\n", text);
 	cr_expect_str_eq(buffer_string(&out), buffer_string(&wanted));
 }
@@ -120,12 +120,30 @@ Test(print, constants_of_64_bits)
 	bpf_emit_map(&e, 2, 7);
 	bpf_emit_map_value(&e, 3, 7, 32);
 	bpf_emit(&e, bpf_exit());
-	bpf_print(e.insns, e.count, &out);
+	bpf_print(e.insns, e.count, NULL, NULL, &out);
 	cr_expect_str_eq(buffer_string(&out), "     0: r1 = 0x1122334455667788\n"
 					      "     2: r2 = map[fd:7]\n"
 					      "     4: r3 = map[fd:7][0]+32\n"
 					      "     6: exit\n");
 	bpf_emitter_deinit(&e);
+}
+
+static void name_call(void *data, const struct bpf_insn *insn, struct buffer *out)
+{
+	if (insn->code == (BPF_JMP | BPF_CALL))
+		buffer_append_string(out, data);
+}
+
+Test(print, comments)
+{
+	const struct bpf_insn insns[] = {bpf_call(5), bpf_exit()};
+	_cleanup_buffer_ struct buffer out = {0};
+	char comment[] = "a call";
+
+	bpf_print(insns, 2, name_call, comment, &out);
+	cr_expect_str_eq(buffer_string(&out),
+			 "     0: call bpf_ktime_get_ns#5 ; a call\n"
+			 "     1: exit\n");
 }
 
 Test(print, what_is_not_known)
@@ -143,7 +161,7 @@ Test(print, what_is_not_known)
 		_cleanup_buffer_ struct buffer out = {0};
 		const struct bpf_insn insn = {.code = (uint8_t)code, .imm = 0x7654321};
 
-		bpf_print(&insn, 1, &out);
+		bpf_print(&insn, 1, NULL, NULL, &out);
 		cr_expect_not_null(strchr(buffer_string(&out), '\n'));
 	}
 }
@@ -209,7 +227,7 @@ static unsigned int compare(const struct bpf_insn *insns, size_t count,
 	unsigned int compared = 0;
 	char *text, *rest;
 
-	bpf_print(insns, count, &out);
+	bpf_print(insns, count, NULL, NULL, &out);
 	for (text = strtok_r(out.data, "\n", &rest); text;
 	     text = strtok_r(NULL, "\n", &rest)) {
 		unsigned long number = strtoul(text, &text, 10);
