@@ -21,6 +21,8 @@ enum kind {
 	KIND_UNARY,    /* op, a */
 	KIND_BINARY,   /* op, a, b; is_signed */
 	KIND_COND,     /* a ? b : c */
+	KIND_VARIABLE, /* value: its number */
+	KIND_ASSIGN,   /* value: the variable's number; a */
 };
 
 enum op {
@@ -48,7 +50,7 @@ enum op {
 };
 
 /* C's precedences; a higher one binds tighter. */
-enum { PREC_COND = 1, PREC_UNARY = 12, PREC_PRIMARY = 13 };
+enum { PREC_ASSIGN = 0, PREC_COND = 1, PREC_UNARY = 12, PREC_PRIMARY = 13 };
 
 static const struct operator_def {
 	const char *text;
@@ -95,9 +97,15 @@ struct node {
 	enum kind kind;
 	enum op op;
 	bool is_signed;
+	bool assigns; /* it, or a part of it: to be written once, and in its turn */
 	uint64_t value;
 	const struct node *a, *b, *c;
 };
+
+static bool assigns(const struct node *node)
+{
+	return node && node->assigns;
+}
 
 /* Every operation makes at most two nodes, so the pool never moves. */
 struct builder {
@@ -120,6 +128,8 @@ static const struct node *make(struct builder *builder, struct node node)
 		return NULL;
 	builder->used++;
 	*ret = node;
+	ret->assigns = node.kind == KIND_ASSIGN || assigns(node.a) || assigns(node.b) ||
+		       assigns(node.c);
 	return ret;
 }
 
@@ -225,11 +235,27 @@ static const struct node *negate_condition(struct builder *builder,
 	return a->kind == KIND_UNARY && a->op == OP_NOT ? a->a : make_not(builder, a);
 }
 
+/* Would the operation lose an assignment, double it, or put it elsewhere? */
+static bool moves_assignment(const struct symbols *s, const struct agent_insn *insn)
+{
+	const struct node *const *top = &s->cells[s->depth - 1];
+
+	if (insn->code == AGENT_SWAP)
+		return (assigns(top[0]) && top[-1]->kind != KIND_CONST) ||
+		       (assigns(top[-1]) && top[0]->kind != KIND_CONST);
+	for (unsigned int i = 0; i < agent_insn_needs(insn); i++)
+		if (assigns(top[-(ptrdiff_t)i]))
+			return true;
+	return false;
+}
+
 static bool shuffle(struct symbols *s, const struct agent_insn *insn)
 {
 	const struct node **top = &s->cells[s->depth - 1];
 	const struct node *saved = *top;
 
+	if (moves_assignment(s, insn))
+		return false;
 	switch (insn->code) {
 	case AGENT_DUP:
 		return push(s, saved);
@@ -260,7 +286,7 @@ static bool apply(struct builder *builder, struct symbols *s,
 
 	/* An arm of && reaches below what it pushed: not gdb's shape. */
 	if (s->depth < agent_insn_needs(insn) || opcode->class == AGENT_CLASS_PRINT ||
-	    opcode->class == AGENT_CLASS_VARIABLE || opcode->class == AGENT_CLASS_TRACE)
+	    opcode->class == AGENT_CLASS_TRACE)
 		return false;
 	if (opcode->class == AGENT_CLASS_SHUFFLE)
 		return shuffle(s, insn);
@@ -279,12 +305,16 @@ static bool apply(struct builder *builder, struct symbols *s,
 		node.kind = KIND_MEMORY;
 		node.value = (uint64_t)opcode->size * 8;
 		break;
+	case AGENT_CLASS_VARIABLE:
+		node.kind = insn->code == AGENT_SETV ? KIND_ASSIGN : KIND_VARIABLE;
+		node.value = insn->operand;
+		break;
 	}
 	if (insn->code == AGENT_LOG_NOT)
 		return push(s, make_not(builder, operands[0]));
 	if (insn->code == AGENT_REG)
 		node = (struct node){.kind = KIND_REGISTER, .value = insn->operand};
-	else
+	else if (opcode->pops > 0)
 		node.a = operands[0];
 	return push(s, make(builder, node));
 }
@@ -542,12 +572,20 @@ static bool print_bare(struct printer *p, const struct node *node, unsigned int 
 			return false;
 		buffer_append_string(p->out, " : ");
 		return print_node(p, node->c, PREC_COND, nesting);
+	case KIND_VARIABLE:
+		buffer_printf(p->out, "$tsv%" PRIu64, node->value);
+		return true;
+	case KIND_ASSIGN:
+		buffer_printf(p->out, "$tsv%" PRIu64 " = ", node->value);
+		return print_node(p, node->a, PREC_ASSIGN, nesting);
 	}
 	return false;
 }
 
 static unsigned int precedence_of(const struct node *node)
 {
+	if (node->kind == KIND_ASSIGN)
+		return PREC_ASSIGN;
 	if (node->kind == KIND_COND)
 		return PREC_COND;
 	if (node->kind == KIND_BINARY)

@@ -2,7 +2,8 @@
 /*
  * Agent expressions as C-like text, for people. Values are signed 64-bit
  * numbers; "(u64)" marks an unsigned operation; "(s32)$rbp[-4]" is 4 bytes of
- * memory at $rbp - 4, sign-extended, "(u8)[0x404010]" one byte at 0x404010. A
+ * memory at $rbp - 4, sign-extended, "(u8)[0x404010]" one byte at 0x404010,
+ * "$tsv1" trace state variable 1. A
  * command reads: printf "i=%d\n", (s32)$rbp[-4].
  */
 #ifndef TRUEHIT_AGENT_INFIX_H

@@ -224,10 +224,33 @@ Test(agent_print, operators)
 	       0x22, 2, 0x27);
 }
 
-Test(agent_print, variables_are_a_list)
+#define GETV(n) 0x2c, 0, (n)
+#define SETV(n) 0x2d, 0, (n)
+
+Test(agent_print, variables)
 {
-	PRINTS("getv 7; const8 1; setv 8; add; end", 0x2c, 0, 7, 0x22, 1, 0x2d, 0, 8,
-	       0x02, 0x27);
+	PRINTS("$tsv7 > 3", GETV(7), 0x22, 3, 0x2b, 0x14, 0x27);
+	/* ($n = $n + 1) == 5, ($n = $n + 1) > 5 */
+	PRINTS("($tsv1 = $tsv1 + 1) == 5", GETV(1), 0x22, 1, 0x02, 0x16, 64, SETV(1),
+	       0x22, 5, 0x13, 0x27);
+	PRINTS("($tsv1 = $tsv1 + 1) > 5", GETV(1), 0x22, 1, 0x02, SETV(1), 0x22, 5,
+	       0x2b, 0x14, 0x27);
+	PRINTS("$tsv1 = $tsv2 = $rax", 0x26, 0, 0, SETV(2), SETV(1), 0x27);
+	PRINTS("$tsv1 - ($tsv1 = 4)", GETV(1), 0x22, 4, SETV(1), 0x03, 0x27);
+	PRINTS("(s32)($tsv1 = $rax)", 0x26, 0, 0, SETV(1), 0x16, 32, 0x27);
+	/* $armed && ($n = 1) */
+	PRINTS("$tsv1 && ($tsv2 = 1)", GETV(1), 0x20, 0, 9, 0x21, 0, 25, 0x22, 1,
+	       SETV(2), 0x20, 0, 20, 0x21, 0, 25, 0x22, 1, 0x21, 0, 27, 0x22, 0, 0x27);
+}
+
+/* An assignment would be lost, written twice, or seem to come before another read. */
+Test(agent_print, assignments_out_of_their_turn_are_a_list)
+{
+	PRINTS("const8 1; setv 8; pop; getv 7; end", 0x22, 1, SETV(8), 0x29, GETV(7),
+	       0x27);
+	PRINTS("const8 1; setv 8; dup; add; end", 0x22, 1, SETV(8), 0x28, 0x02, 0x27);
+	PRINTS("getv 8; const8 1; setv 8; swap; sub; end", GETV(8), 0x22, 1, SETV(8),
+	       0x2b, 0x03, 0x27);
 }
 
 Test(agent_print, other_flow_is_a_list)
