@@ -142,7 +142,12 @@ struct error *place_find(struct inferior *inferior, const char *text,
 	if (count == 0)
 		count = find_all(&place, inferior, ret, &numbers);
 	if (count == 0)
-		return error_create(0, "no location %s; see monitor breakpoints", text);
+		return error_create(
+			0,
+			"no location %s; see monitor breakpoints (gdb puts a "
+			"new one in when it resumes the program, or at "
+			"once after 'set breakpoint always-inserted on')",
+			text);
 	if (count > 1)
 		return error_create(
 			0, "%u locations are at %s: %s; name one by its number", count,
