@@ -38,6 +38,49 @@ emit(i=value("$rsi") if "rsi" in run("info registers") else None, armed=value("$
     t.match("void", found["other"], "a variable that nothing mentions")
 
 
+def test_threads_count_exactly(t):
+    t.truehit_only("trace state variables without tracepoints")
+    path = t.prog("threads")
+    hits = t.quick(2000, 50)
+    gdb = t.gdb(t.server(path, "8", str(hits)), N,
+                f"break {t.line('threads.c', 'BODY')} if ($n = $n + 1) < 0",
+                f"break {t.line('threads.c', 'DONE')}", "continue", prog=path,
+                python="emit(n=value('$n'))")
+    t.equal(gdb.results[0]["n"], str(8 * hits), "$n")
+
+
+def test_processes_share_them(t):
+    """Of 12 passes the child makes 10; the last one is the parent's second."""
+    t.truehit_only("trace state variables without tracepoints")
+    path = t.prog("fork")
+    gdb = t.gdb(t.server(path), "set detach-on-fork off", "set schedule-multiple on", N,
+                f"break {t.line('fork.c', 'BODY')} if ($n = $n + 1) == 12", prog=path,
+                python="""
+for _ in range(3):
+    run("inferior 1")
+    run("continue")
+    if isinstance(events.stop, gdb.BreakpointEvent):
+        break
+emit(stopped=[gdb.selected_inferior().num, value("calls"), value("$n")])
+""")
+    t.equal(gdb.results[0]["stopped"], [1, "1", "12"], "inferior, calls and $n")
+
+
+def test_more_than_a_program_takes(t):
+    """The stub evaluates these, and the kernel others at the same time."""
+    t.truehit_only("trace state variables without tracepoints")
+    path = t.prog("loop")
+    names = [f"$v{i}" for i in range(9)]
+    many = " && ".join(f"({name} = {name} + 1) > 0" for name in names)
+    gdb = t.gdb(t.server(path, "60"), *(f"tvariable {name}" for name in names),
+                f"break {t.line('loop.c', 'BODY')} if {many} && $v0 == 50 + $v1 - $v8",
+                "tbreak main", "continue", "continue", "print i", "print $v0", "print $v8",
+                "monitor breakpoints", prog=path)
+    output = gdb.output()
+    for number, wanted in enumerate((49, 50, 50), 1):
+        t.match(rf"^\${number} = {wanted}$", output)
+
+
 def value_of(client, number):
     reply = client.ask(f"qTV:{number:x}")
     return int(reply[1:], 16) if reply.startswith("V") else reply
