@@ -81,6 +81,27 @@ def test_more_than_a_program_takes(t):
         t.match(rf"^\${number} = {wanted}$", output)
 
 
+def test_commands_see_what_the_condition_sets(t):
+    t.truehit_only("trace state variables without tracepoints")
+    server = t.server("COMM", t.prog("loop"), "50")
+    gdb = t.gdb(server, N, f'dprintf {t.line("loop.c", "BODY")},"i=%ld n=%ld\\n", i, $n',
+                "condition 1 ($n = $n + 1) % 10 == 0", "continue", prog=t.prog("loop"),
+                first=("set dprintf-style agent",))
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(re.findall(r"^i=(\d+) n=(\d+)$", gdb.output(), re.M),
+            [(str(n - 1), str(n)) for n in range(10, 51, 10)], "lines")
+
+
+def test_commands_set_variables(t):
+    t.truehit_only("trace state variables without tracepoints")
+    server = t.server("COMM", t.prog("loop"), "5")
+    gdb = t.gdb(server, N, f'dprintf {t.line("loop.c", "BODY")},"n=%ld\\n", ($n = $n + 2)',
+                "continue", prog=t.prog("loop"), first=("set dprintf-style agent",))
+    t.equal(server.wait(), 0, "exit status of the server")
+    t.equal(re.findall(r"^n=(\d+)$", gdb.output(), re.M), ["2", "4", "6", "8", "10"],
+            "lines")
+
+
 def value_of(client, number):
     reply = client.ask(f"qTV:{number:x}")
     return int(reply[1:], 16) if reply.startswith("V") else reply
