@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "rsp/connection.h"
+#include "rsp/session.h"
 
 enum { BACKLOG = 8, PORT_TRIES = 16 };
 
@@ -346,7 +347,7 @@ static struct connection *accept_at(int listen_fd)
 	struct sockaddr_storage addr = {0};
 	socklen_t len = sizeof(addr);
 	char host[NI_MAXHOST], port[NI_MAXSERV];
-	int on = 1;
+	int on = 1, buffered = RSP_PACKET_SIZE;
 	int fd _cleanup_close_ = accept4(listen_fd, (struct sockaddr *)&addr, &len,
 					 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -355,9 +356,11 @@ static struct connection *accept_at(int listen_fd)
 	if (addr.ss_family == AF_UNIX) {
 		log_info("Remote debugging from a local client");
 	} else {
-		/* Replies are small and waited for; and a host that vanishes
-		 * without a word is to be noticed. */
+		/* Replies are small and waited for, none can overtake what the
+		 * kernel has; and a host that vanishes without a word is to be
+		 * noticed. */
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffered, sizeof(buffered));
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		if (getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port,
 				sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)

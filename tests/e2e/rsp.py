@@ -14,6 +14,7 @@ class Client:
     def __init__(self, server):
         self.buffer = b""
         self.notifications = []
+        self.console = bytearray()  # what O packets have shown
         if isinstance(server, socket.socket):
             self.socket = server
         elif server.address.startswith("/"):
@@ -35,40 +36,56 @@ class Client:
     def send_bytes(self, data):
         self.socket.sendall(data)
 
+    def fill(self):
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionError:
+            data = b""
+        if not data:
+            raise Closed
+        self.buffer += data
+
     def byte(self):
         if not self.buffer:
-            try:
-                self.buffer = self.socket.recv(65536)
-            except ConnectionError:
-                self.buffer = b""
-            if not self.buffer:
-                raise Closed
+            self.fill()
         first, self.buffer = self.buffer[:1], self.buffer[1:]
         return first
+
+    FRAME = re.compile(rb"([$%])([^#]*)#(..)", re.S)
 
     def frame_text(self):
         """What kind of frame comes next, $ or %, and its text; packets are
         acknowledged."""
-        while (kind := self.byte()) not in (b"$", b"%"):
-            pass
-        raw = b""
-        while (c := self.byte()) != b"#":
-            raw += c
-        wanted = int(self.byte() + self.byte(), 16)
-        if sum(raw) & 0xff != wanted:
+        while not (match := self.FRAME.search(self.buffer)):
+            self.fill()
+        self.buffer = self.buffer[match.end():]
+        kind, raw, wanted = match.groups()
+        if sum(raw) & 0xff != int(wanted, 16):
             raise ValueError(f"bad checksum of {raw!r}")
         if self.acks and kind == b"$":
             self.send_bytes(b"+")
         return kind, self.decode(raw)
 
     def receive(self):
-        """The next packet's text; console output is skipped, notifications are kept."""
+        """The next packet's text; console output and notifications are kept."""
         while True:
             kind, text = self.frame_text()
             if kind == b"%":
                 self.notifications.append(text.decode("latin1"))
-            elif not re.match(rb"O([0-9a-f][0-9a-f])+$", text):
+            elif not self.is_console(text):
                 return text
+
+    def is_console(self, text):
+        if text[:1] != b"O" or text == b"OK":
+            return False
+        self.console += bytes.fromhex(text[1:].decode())
+        return True
+
+    def take_console(self):
+        """The next packet is console output."""
+        _, text = self.frame_text()
+        if not self.is_console(text):
+            raise ValueError(f"no console output: {text!r}")
 
     def notification(self):
         """The next notification's text."""
@@ -81,21 +98,15 @@ class Client:
 
     acks = True
 
-    @staticmethod
-    def decode(raw):
-        out = bytearray()
-        i = 0
-        while i < len(raw):
-            if raw[i] == 0x7d:
-                out.append(raw[i + 1] ^ 0x20)
-                i += 2
-            elif raw[i] == 0x2a:
-                out += out[-1:] * (raw[i + 1] - 29)
-                i += 2
-            else:
-                out.append(raw[i])
-                i += 1
-        return bytes(out)
+    CODED = re.compile(rb"\}(.)|(.)\*(.)", re.S)
+
+    @classmethod
+    def decode(cls, raw):
+        def plain(match):
+            if match.group(1):
+                return bytes([match.group(1)[0] ^ 0x20])
+            return match.group(2) * (match.group(3)[0] - 28)
+        return cls.CODED.sub(plain, raw)
 
     def ask(self, payload):
         self.send_bytes(self.frame(payload))

@@ -32,6 +32,59 @@ def test_every_hit_prints_and_none_stops(t):
                "the other's output")
 
 
+def test_no_line_is_lost(t):
+    t.truehit_only("console of gdb's")
+    server = t.server("COMM", t.prog("lines"), "10000")
+    gdb = t.gdb(server, 'dprintf line,"line %ld\\n", number', "continue",
+                prog=t.prog("lines"), first=AGENT)
+    t.match(r"exited with code 07", gdb.output())
+    t.equal(lines(gdb.output(), r"line (\d+)"), [str(i) for i in range(10000)], "lines")
+
+
+def test_ctrl_c(t):
+    """All lines until the stop, and then the others."""
+    t.truehit_only("console of gdb's")
+    server = t.server("COMM", t.prog("lines"), "1000000000")
+    gdb = t.gdb(server, 'dprintf line,"line %ld\\n", number', prog=t.prog("lines"),
+                first=AGENT, python="""
+for _ in range(2):
+    interrupt_after(0.5)
+    print(run("continue"))
+    emit(signal=getattr(events.stop, "stop_signal", None))
+run("kill")
+""")
+    t.equal([r["signal"] for r in gdb.results], ["SIGINT"] * 2, "stops")
+    found = lines(gdb.output(), r"line (\d+)")
+    t.check(len(found) > 2, "there are lines")
+    t.equal(found, [str(i) for i in range(len(found))], "lines")
+
+
+def test_two_programs(t):
+    t.truehit_only("console of gdb's")
+    server = t.server("--multi", "COMM")
+    lines_, loop = t.prog("lines"), t.prog("loop")
+    gdb = t.gdb(server, f"set remote exec-file {lines_}", "set args 200", "break main",
+                "run", "add-inferior", "inferior 2", f"file {loop}",
+                f"set remote exec-file {loop}", "set args 300", "run", "delete",
+                'dprintf line,"line %ld\\n", number',
+                f'dprintf {t.line("loop.c", "BODY")},"loop %ld\\n", i',
+                "set schedule-multiple on", "continue", "inferior 1", "continue",
+                "inferior 2", "continue",
+                prog=lines_, connect="target extended-remote", first=AGENT)
+    t.equal(lines(gdb.output(), r"line (\d+)"), [str(i) for i in range(200)], "lines")
+    t.equal(lines(gdb.output(), r"loop (\d+)"), [str(i) for i in range(300)], "loops")
+
+
+def test_non_stop(t):
+    """There is no way to gdb's console then."""
+    server = t.server("COMM", t.prog("lines"), "1000")
+    gdb = t.gdb(server, 'dprintf line,"line %ld\\n", number', "continue",
+                prog=t.prog("lines"), first=(*AGENT, "set non-stop on"))
+    t.match(r"exited with code 07", gdb.output())
+    t.equal(lines(server.output(), r"line (\d+)"), [str(i) for i in range(1000)], "lines")
+    t.equal(lines(gdb.output(), r"line (\d+)"), [], "lines in gdb's console")
+
+
 def test_values_are_those_of_gdb(t):
     """The same dprintf twice: in gdb's own style, and by the server."""
     where = t.line("conditions.c", "BODY")
