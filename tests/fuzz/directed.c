@@ -46,18 +46,18 @@ static void run_operands(struct directed *d, unsigned int position, uint64_t a,
 			 uint64_t b)
 {
 	struct machine *machine = d->judge->machine;
-	uint64_t values[ROLES_MAX] = {[A] = a, [B] = b};
+	struct fuzz_state state = {.registers = {[A] = a, [B] = b}, .variables = {a}};
 	struct interpretation right;
 
 	if (d->error)
 		return;
-	machine_set(machine, values, position);
+	machine_set(machine, &state, position);
 	machine_interpret(machine, d->bare[position], &right);
 	for (unsigned int wrong = 0; wrong < 2 && !d->error; wrong++) {
 		enum bpf_verdict verdict;
 
-		values[RESULT] = right.value ^ (uint64_t)wrong << (a + b) % 64;
-		d->error = judge_state(d->judge, &d->batch, position, values,
+		state.registers[RESULT] = right.value ^ (uint64_t)wrong << (a + b) % 64;
+		d->error = judge_state(d->judge, &d->batch, position, &state,
 				       "directed case", &verdict);
 	}
 }
@@ -287,6 +287,20 @@ static void registers(struct directed *d)
 	}
 }
 
+/* The first one is like the operand. */
+static void variables(struct directed *d)
+{
+	begin(d);
+	op(d, AGENT_GETV, 1);
+	end(d, EDGES);
+	begin(d);
+	push_operand(d, A, FROM_REGISTER);
+	op(d, AGENT_SETV, 2);
+	op(d, AGENT_GETV, 2);
+	op(d, AGENT_ADD, 0);
+	end(d, EDGES);
+}
+
 static void references(struct directed *d)
 {
 	for (unsigned int code = AGENT_REF8; code <= AGENT_REF64; code++) {
@@ -332,6 +346,7 @@ struct error *directed_run(struct judge *judge)
 	constants(d);
 	registers(d);
 	references(d);
+	variables(d);
 	shuffles(d);
 	flush(d);
 	d->emulated = true;

@@ -11,9 +11,9 @@
 /** Makes program @index of @seed. Few are not valid; agent_expr_create tells. */
 void generate_program(struct fuzz_program *program, const struct roles *roles,
 		      uint64_t seed, uint64_t index);
-/** Values for roles->general, for one run of it. */
-void generate_state(uint64_t *values, const struct fuzz_program *program,
+/** What one run of it finds. */
+void generate_state(struct fuzz_state *state, const struct fuzz_program *program,
 		    const struct roles *roles, uint64_t seed, uint64_t index,
-		    unsigned int state);
+		    unsigned int number);
 
 #endif

@@ -132,11 +132,44 @@ struct finding {
 	enum bpf_verdict verdict; /* the kernel's */
 	struct interpretation seen;
 	enum why why; /* of a maybe */
+	/* What the variables were afterwards. */
+	uint64_t by_kernel[FUZZ_VARIABLES], by_interpreter[FUZZ_VARIABLES];
 };
 
+/* A maybe leaves everything to the stub. */
+static bool is_wrong(const struct finding *finding, const struct fuzz_state *state)
+{
+	const uint64_t *right = finding->verdict == BPF_MAYBE ? state->variables
+							      : finding->by_interpreter;
+
+	if (finding->verdict != BPF_MAYBE && finding->verdict != finding->seen.verdict)
+		return true;
+	return memcmp(finding->by_kernel, right, sizeof(finding->by_kernel)) != 0;
+}
+
+/* By the kernel, and then by the interpreter. */
+static struct error *try_state(struct machine *machine, struct agent_expr *expr,
+			       const struct fuzz_state *state, unsigned int position,
+			       struct finding *finding)
+{
+	struct error *error;
+
+	machine_set(machine, state, position);
+	error = machine_hit(machine, &finding->verdict);
+	if (error)
+		return error;
+	machine_get_variables(machine, finding->by_kernel);
+	machine_set_variables(machine, state->variables);
+	machine_interpret(machine, expr, &finding->seen);
+	machine_get_variables(machine, finding->by_interpreter);
+	if (finding->verdict == BPF_MAYBE)
+		finding->why = why_maybe(machine, expr, &finding->seen);
+	return NULL;
+}
+
 static void tell(const struct judge *judge, const struct batch *batch,
-		 unsigned int position, const uint64_t *values, const char *name,
-		 const struct finding *finding)
+		 unsigned int position, const struct fuzz_state *state,
+		 const char *name, const struct finding *finding)
 {
 	const struct fuzz_program *program = &batch->programs[position];
 	const struct roles *roles = &judge->machine->roles;
@@ -156,7 +189,13 @@ static void tell(const struct judge *judge, const struct batch *batch,
 	for (unsigned int i = 0; i < roles->ngeneral; i++)
 		buffer_printf(&text, "  %s 0x%" PRIx64 "\n",
 			      reg_by_number(roles->arch, roles->general[i])->name,
-			      values[i]);
+			      state->registers[i]);
+	for (unsigned int i = 0; i < FUZZ_VARIABLES && program->variables; i++)
+		buffer_printf(&text,
+			      "  variable %u 0x%" PRIx64 ", then kernel 0x%" PRIx64
+			      ", interpreter 0x%" PRIx64 "\n",
+			      i + 1, state->variables[i], finding->by_kernel[i],
+			      finding->by_interpreter[i]);
 	agent_expr_disassemble(batch->exprs[position], roles->arch, &text);
 	fputs(buffer_string(&text), stdout);
 	fflush(stdout);
@@ -178,28 +217,24 @@ static void add(struct sums *sums, const struct fuzz_program *program,
 }
 
 struct error *judge_state(struct judge *judge, const struct batch *batch,
-			  unsigned int position, const uint64_t *values,
+			  unsigned int position, const struct fuzz_state *state,
 			  const char *name, enum bpf_verdict *verdict)
 {
 	const struct fuzz_program *program = &batch->programs[position];
-	struct machine *machine = judge->machine;
 	struct finding finding;
 	struct error *error;
 	bool wrong;
 
-	machine_plant(machine, program->shadow_start, program->shadow_end);
-	machine_set(machine, values, position);
-	error = machine_hit(machine, &finding.verdict);
+	machine_plant(judge->machine, program->shadow_start, program->shadow_end);
+	error = try_state(judge->machine, batch->exprs[position], state, position,
+			  &finding);
 	if (error)
 		return error;
-	machine_interpret(machine, batch->exprs[position], &finding.seen);
-	if (finding.verdict == BPF_MAYBE)
-		finding.why = why_maybe(machine, batch->exprs[position], &finding.seen);
+	wrong = is_wrong(&finding, state);
 	add(judge->sums, program, &finding);
-	wrong = finding.verdict != BPF_MAYBE && finding.verdict != finding.seen.verdict;
 	judge->sums->wrong += wrong;
 	if (wrong || judge->verbose)
-		tell(judge, batch, position, values, name, &finding);
+		tell(judge, batch, position, state, name, &finding);
 	*verdict = finding.verdict;
 	return NULL;
 }
@@ -216,17 +251,17 @@ static struct error *run_one(struct judge *judge, const struct batch *batch,
 	if (program->other_memory)
 		machine_refresh(judge->machine);
 	judge->sums->refused += judge->machine->program->refused != NULL;
-	for (unsigned int state = 0; state < judge->states; state++) {
+	for (unsigned int i = 0; i < judge->states; i++) {
 		enum bpf_verdict verdict;
-		uint64_t values[ROLES_MAX];
+		struct fuzz_state state;
 		struct error *error;
 		char name[128];
 
-		generate_state(values, program, roles, judge->seed, index, state);
+		generate_state(&state, program, roles, judge->seed, index, i);
 		snprintf(name, sizeof(name),
 			 "seed %" PRIu64 ", program %" PRIu64 ", state %u", judge->seed,
-			 index, state);
-		error = judge_state(judge, batch, position, values, name, &verdict);
+			 index, i);
+		error = judge_state(judge, batch, position, &state, name, &verdict);
 		if (error)
 			return error_prefix(error, "%s", name);
 		seen |= 1U << verdict;

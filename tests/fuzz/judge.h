@@ -71,11 +71,12 @@ struct error *judge_load(struct judge *judge, const struct batch *batch, enum fa
 /** Gives the expressions back. */
 void judge_unload(struct batch *batch);
 /**
- * One hit of a batch's program. *@verdict is the kernel's. If it is wrong, or if
- * judge->verbose, everything about it is printed, under @name.
+ * One hit of a batch's program. *@verdict is the kernel's. If it, or what it
+ * did to variables, is wrong, or if judge->verbose, everything about it is printed,
+ * under @name.
  */
 struct error *judge_state(struct judge *judge, const struct batch *batch,
-			  unsigned int position, const uint64_t *values,
+			  unsigned int position, const struct fuzz_state *state,
 			  const char *name, enum bpf_verdict *verdict);
 
 /**

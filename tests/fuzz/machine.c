@@ -136,7 +136,10 @@ struct error *machine_init(struct machine *machine)
 	if (error)
 		return error;
 	programs_init(&machine->programs, &machine->kernel, machine->roles.arch, false);
-	return start_child(machine);
+	variables_share(&machine->variables, &machine->kernel.shared->variables);
+	for (unsigned int i = 0; i < FUZZ_VARIABLES && !error; i++)
+		error = variables_set(&machine->variables, i + 1, 0);
+	return error ? error : start_child(machine);
 }
 
 static void unload(struct machine *machine)
@@ -151,6 +154,7 @@ void machine_deinit(struct machine *machine)
 {
 	unload(machine);
 	end_child(machine);
+	variables_deinit(&machine->variables);
 	if (machine->programs.kernel) {
 		programs_deinit(&machine->programs);
 		bpf_kernel_deinit(&machine->kernel);
@@ -277,13 +281,29 @@ void machine_plant(struct machine *machine, uint64_t start, uint64_t end)
 	machine->kernel.shared->shadow_end = end;
 }
 
-void machine_set(struct machine *machine, const uint64_t *values, uint64_t selector)
+/* They exist already, so that it cannot fail. */
+void machine_set_variables(struct machine *machine, const uint64_t *values)
+{
+	for (unsigned int i = 0; i < FUZZ_VARIABLES; i++)
+		error_destroy(
+			variables_set(&machine->variables, i + 1, (int64_t)values[i]));
+}
+
+void machine_get_variables(const struct machine *machine, uint64_t *values)
+{
+	for (unsigned int i = 0; i < FUZZ_VARIABLES; i++)
+		variables_get(&machine->variables, i + 1, &values[i]);
+}
+
+void machine_set(struct machine *machine, const struct fuzz_state *state,
+		 uint64_t selector)
 {
 	const struct roles *roles = &machine->roles;
 
 	for (unsigned int i = 0; i < roles->ngeneral; i++)
-		reg_write_u64(&machine->regs, roles->general[i], values[i]);
+		reg_write_u64(&machine->regs, roles->general[i], state->registers[i]);
 	reg_write_u64(&machine->regs, roles->selector, selector);
+	machine_set_variables(machine, state->variables);
 }
 
 /* The child runs onto its breakpoint instruction: first the event, then the trap. */
@@ -364,6 +384,7 @@ struct error *machine_hit(struct machine *machine, enum bpf_verdict *verdict)
 struct inputs {
 	struct machine *machine;
 	struct interpretation *seen;
+	struct variables_draft variables;
 };
 
 /* What the stub knows of the bytes under its traps: here, that they are others. */
@@ -424,19 +445,37 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	return r;
 }
 
+static int read_variable(void *data, unsigned int number, uint64_t *value)
+{
+	struct inputs *inputs = data;
+
+	return variables_draft_read(&inputs->variables, number, value);
+}
+
+static int write_variable(void *data, unsigned int number, uint64_t value)
+{
+	struct inputs *inputs = data;
+
+	return variables_draft_write(&inputs->variables, number, value);
+}
+
 void machine_interpret(struct machine *machine, const struct agent_expr *expr,
 		       struct interpretation *result)
 {
-	struct inputs inputs = {machine, result};
+	struct inputs inputs = {.machine = machine, .seen = result};
 	const struct agent_context context = {
 		.read_memory = read_memory,
 		.read_register = read_register,
+		.read_variable = read_variable,
+		.write_variable = write_variable,
 		.data = &inputs,
 	};
 	_cleanup_error_ struct error *error = NULL;
 
 	*result = (struct interpretation){.verdict = BPF_MAYBE};
+	variables_draft_init(&inputs.variables, &machine->variables);
 	error = agent_expr_evaluate(expr, &context, &result->value);
+	variables_draft_commit(&inputs.variables);
 	if (!error) {
 		result->verdict = result->value ? BPF_TRUE : BPF_FALSE;
 		return;

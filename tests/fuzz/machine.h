@@ -14,6 +14,7 @@
 
 struct machine {
 	struct roles roles;
+	struct variables variables;
 	struct inferiors inferiors;
 	struct thread *thread;
 	int fresh; /* file of the memory that is never touched */
@@ -53,8 +54,11 @@ struct error *machine_load(struct machine *machine, const struct agent_list *con
 void machine_refresh(struct machine *machine);
 /** Plants traps: what the child's memory holds there is not what it should. */
 void machine_plant(struct machine *machine, uint64_t start, uint64_t end);
-/** Sets roles.general, and the selector register. */
-void machine_set(struct machine *machine, const uint64_t *values, uint64_t selector);
+/** Sets registers and trace state variables, and the selector register. */
+void machine_set(struct machine *machine, const struct fuzz_state *state,
+		 uint64_t selector);
+void machine_set_variables(struct machine *machine, const uint64_t *values);
+void machine_get_variables(const struct machine *machine, uint64_t *values);
 /** One hit. */
 struct error *machine_hit(struct machine *machine, enum bpf_verdict *verdict);
 /** The interpreter on the same state. What it reads becomes resident, so that the

@@ -9,7 +9,7 @@ void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 
 	text->len = 0;
 	text->full = false;
-	program->other_registers = program->other_memory = false;
+	program->other_registers = program->other_memory = program->variables = false;
 	program->shadow_start = program->shadow_end = 0;
 	text_op(text, AGENT_REG, roles->selector);
 	text_op(text, AGENT_CONST8, position);
@@ -23,5 +23,5 @@ void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 bool fuzz_program_is_plain(const struct fuzz_program *program)
 {
 	return !program->other_registers && !program->other_memory &&
-	       program->shadow_start == program->shadow_end;
+	       !program->variables && program->shadow_start == program->shadow_end;
 }

@@ -10,21 +10,32 @@
 #include "assembler.h"
 #include "roles.h"
 
-/** Programs loaded as one. */
-enum { BATCH = 16 };
+enum {
+	BATCH = 16, /* programs loaded as one */
+	/* Trace state variables that exist: their numbers are 1 and so on. */
+	FUZZ_VARIABLES = 4,
+};
 
 struct fuzz_program {
 	struct text text;
 	/* Does it read registers that are not general, or memory that may not be
 	 * resident? If neither, the kernel should decide it. */
 	bool other_registers, other_memory;
+	bool variables; /* it reads or sets trace state variables */
 	/* Bytes where traps are planted: not what the program reads. Or both 0. */
 	uint64_t shadow_start, shadow_end;
+};
+
+/** What a program is run on, besides memory. */
+struct fuzz_state {
+	uint64_t registers[ROLES_MAX]; /* roles.general */
+	uint64_t variables[FUZZ_VARIABLES];
 };
 
 /** An empty one at @position (0 .. BATCH - 1) among those that are loaded as one. */
 void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 			unsigned int position);
+/** Has it nothing that the kernel might leave to the stub? */
 bool fuzz_program_is_plain(const struct fuzz_program *program);
 
 #endif
