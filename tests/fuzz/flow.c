@@ -199,6 +199,7 @@ static void loop(struct generator *g)
 
 void put_jump(struct generator *g)
 {
+	g->jumps--;
 	switch (below(g, g->loops ? 4 : 3)) {
 	case 0:
 		choice(g);

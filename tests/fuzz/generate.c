@@ -12,6 +12,7 @@
 
 enum {
 	DEPTH_MAX = 40, /* of most programs */
+	JUMPS_MAX = 8,
 	STREAM_PROGRAM = UINT32_MAX,
 };
 
@@ -19,7 +20,7 @@ static void action(struct generator *g)
 {
 	unsigned int kind = below(g, 100);
 
-	if (kind < 12 && g->nesting < NESTING_MAX)
+	if (kind < 12 && g->nesting < NESTING_MAX && g->jumps > 0)
 		put_jump(g);
 	else if (free_cells(g) < 1 || kind < 40)
 		put_value(g);
@@ -112,6 +113,7 @@ void generate_program(struct fuzz_program *program, const struct roles *roles,
 	g.loops = chance(&g, 15);
 	g.variables = chance(&g, 10);
 	g.actions = random_length(&g);
+	g.jumps = 1 + below(&g, JUMPS_MAX);
 	g.depth_max = deep ? AGENT_STACK_MAX - 8 : DEPTH_MAX;
 	for (unsigned int i = deep ? 20 + below(&g, 70) : 1; i > 0; i--)
 		put_register(&g);

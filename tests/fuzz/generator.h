@@ -26,6 +26,7 @@ struct generator {
 	unsigned int nesting;	/* blocks within blocks */
 	unsigned int terms;	/* values within values */
 	unsigned int actions;	/* left to do */
+	unsigned int jumps;	/* left to do: each may double the verifier's work */
 	bool careless;		/* may read memory that is not there */
 	bool strange;		/* may read other registers */
 	bool loops;		/* may jump backwards */
