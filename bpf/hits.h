@@ -13,6 +13,7 @@
 #include "agent/variables.h"
 #include "bpf/gate.h"
 #include "bpf/tally.h"
+#include "stops/shadow.h"
 
 enum { BPF_LOCATIONS_MAX = 1023 };
 
@@ -42,11 +43,11 @@ enum {
 
 /** The map's single value. */
 struct bpf_shared {
-	/* A `ref` of any byte in [shadow_start, shadow_end) is a *maybe*: the
-	 * stub has planted traps there and knows what the bytes really are.
-	 * start == end: nothing is planted. */
+	/* A `ref` of any byte in [shadow_start, shadow_end) is a *maybe*, unless all
+	 * of it is in one of the gaps: the stub has planted traps there and knows what
+	 * the bytes really are. start == end: nothing is planted. */
 	uint64_t shadow_start, shadow_end;
-	uint64_t reserved[6];
+	struct shadow_range shadow_gaps[SHADOW_GAPS];
 	struct bpf_location locations[BPF_LOCATIONS_MAX];
 	struct bpf_tally tallies[BPF_TALLIES];
 	struct variable_cells variables;

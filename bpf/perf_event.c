@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -252,12 +253,13 @@ static struct gate *perf_event_gate(struct engine *engine,
 }
 
 /* All threads are stopped: no program sees a half-changed range. */
-static void perf_event_set_shadow(struct engine *engine, uint64_t start, uint64_t end)
+static void perf_event_set_shadow(struct engine *engine, const struct shadow *shadow)
 {
 	struct bpf_shared *shared = ((struct perf_event *)engine->state)->kernel.shared;
 
-	shared->shadow_start = start;
-	shared->shadow_end = end;
+	shared->shadow_start = shadow->all.start;
+	shared->shadow_end = shadow->all.end;
+	memcpy(shared->shadow_gaps, shadow->gaps, sizeof(shared->shadow_gaps));
 }
 
 static struct variable_cells *perf_event_variables(struct engine *engine)

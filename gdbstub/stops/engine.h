@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "bpf/gate.h"
 #include "inferior/inferior.h"
+#include "stops/shadow.h"
 #include "stops/counts.h"
 
 /** The digit of the Z packet. */
@@ -154,11 +155,10 @@ struct engine_ops {
 	void (*explain)(struct engine *engine, const struct location *location,
 			struct buffer *out);
 	/**
-	 * The bytes in [start, end) are not what the inferior's memory shows:
-	 * conditions that read them cannot be decided in the kernel. start ==
-	 * end: none. NULL if the engine reads no memory.
+	 * Conditions that read these bytes cannot be decided in the kernel. NULL if
+	 * the engine reads no memory.
 	 */
-	void (*set_shadow)(struct engine *engine, uint64_t start, uint64_t end);
+	void (*set_shadow)(struct engine *engine, const struct shadow *shadow);
 	/** Where its programs find trace state variables; NULL: it has no programs. */
 	struct variable_cells *(*variables)(struct engine *engine);
 };

@@ -2,37 +2,64 @@
 /* Traps that others must not see. */
 #include "stops/location.h"
 
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "stops/int3.h"
 
-void traps_update_shadow(struct breakpoints *breakpoints)
+static size_t count_locations(const struct inferiors *inferiors)
 {
-	uint64_t start = UINT64_MAX, end = 0;
 	const struct inferior *inferior;
+	const struct location *location;
+	size_t count = 0;
 
-	TAILQ_FOREACH (inferior, &breakpoints->inferior->owner->list, link) {
-		const struct location *location;
+	TAILQ_FOREACH (inferior, &inferiors->list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link)
+			count++;
+	}
+	return count;
+}
 
+/* The bytes under the traps of all inferiors; returns how many ranges. */
+static size_t list_traps(const struct inferiors *inferiors, struct shadow_range *traps)
+{
+	const struct inferior *inferior;
+	const struct location *location;
+	size_t count = 0;
+
+	TAILQ_FOREACH (inferior, &inferiors->list, link) {
 		if (!inferior->breakpoints)
 			continue;
 		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-			uint64_t after =
-				location->addr + inferior->arch->breakpoint_len;
-
-			if (location->state != LOCATION_IN ||
-			    location_uses_hardware(location))
-				continue;
-			start = location->addr < start ? location->addr : start;
-			end = after > end ? after : end;
+			if (location->state == LOCATION_IN &&
+			    !location_uses_hardware(location))
+				traps[count++] = (struct shadow_range){
+					location->addr,
+					location->addr +
+						inferior->arch->breakpoint_len};
 		}
 	}
-	if (end == 0)
-		start = 0;
+	return count;
+}
+
+void traps_update_shadow(struct breakpoints *breakpoints)
+{
+	const struct inferiors *inferiors = breakpoints->inferior->owner;
+	/* Out of memory: no byte is what it seems. */
+	struct shadow shadow = {.all = {0, UINT64_MAX}};
+	_cleanup_free_ struct shadow_range *traps =
+		calloc(count_locations(inferiors) + 1, sizeof(*traps));
+
+	if (traps)
+		shadow = shadow_around(traps, list_traps(inferiors, traps));
 	for (int i = 0; i < NENGINES; i++) {
 		struct engine *engine = &breakpoints->engines->engine[i];
 
 		if (!engine->unusable && engine->ops->set_shadow)
-			engine->ops->set_shadow(engine, start, end);
+			engine->ops->set_shadow(engine, &shadow);
 	}
 }
 

@@ -141,9 +141,11 @@ class Generator:
         return f"({self.integer(depth)}) {operator} ({self.integer(depth)})"
 
     def division(self, depth):
-        # Zero now and then: an error, which is a stop.
+        # Zero now and then: an error, which is a stop. Not where all is constant: gdb
+        # makes the quotient 1 then.
         operator = self.rng.choice("/%")
-        divisor = self.rng.choice([self.literal(), f"({self.leaf()} & 15)", self.leaf()])
+        divisor = self.rng.choice([self.rng.choice(LITERALS[1:]), self.member(),
+                                   f"({self.variable()} & 15)", self.variable()])
         return f"({self.integer(depth)}) {operator} ({divisor})"
 
     def shift(self, depth):

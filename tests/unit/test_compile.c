@@ -819,6 +819,39 @@ Test(compile, planted_bytes_are_a_maybe)
 	agent_expr_unref(expr);
 }
 
+/* [4, 6) is planted, then [9, 10), [15, 16) and [20, 21). */
+Test(compile, gaps_between_planted_bytes_are_no_maybe)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *expr = make_ref(AGENT_REF16, FROM_REGISTER);
+	uint64_t base = (uintptr_t)memory;
+	struct shadow_range planted[] = {{base + 4, base + 6},
+					 {base + 9, base + 10},
+					 {base + 15, base + 16},
+					 {base + 20, base + 21}};
+	struct shadow shadow = shadow_around(planted, 4);
+	int event = start(&expr, 1, &options, false);
+
+	exchange->args[1] = 1; /* not the value anywhere */
+	shared->shadow_start = shadow.all.start;
+	shared->shadow_end = shadow.all.end;
+	memcpy(shared->shadow_gaps, shadow.gaps, sizeof(shadow.gaps));
+	for (uint64_t offset = 0; offset < 24; offset++) {
+		bool touches = false;
+
+		for (int i = 0; i < 4; i++)
+			touches |= base + offset + 2 > planted[i].start &&
+				   base + offset < planted[i].end;
+		exchange->args[0] = offset;
+		cr_expect_eq(run(), touches ? BPF_MAYBE : BPF_FALSE, "at %d",
+			     (int)offset);
+	}
+	shared->shadow_start = shared->shadow_end = 0;
+	memset(shared->shadow_gaps, 0, sizeof(shared->shadow_gaps));
+	close(event);
+	agent_expr_unref(expr);
+}
+
 /* Control flow */
 
 /* ($a0 < $a1 && $a0 != 5) || (x ? $a1 : $a0) == 2, as gdb writes it */

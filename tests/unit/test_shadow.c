@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/shadow.h"
+
+#include <criterion/criterion.h>
+
+static void expect(struct shadow_range range, uint64_t start, uint64_t end)
+{
+	cr_expect_eq(range.start, start, "%#lx", (unsigned long)range.start);
+	cr_expect_eq(range.end, end, "%#lx", (unsigned long)range.end);
+}
+
+Test(shadow, of_nothing)
+{
+	struct shadow shadow = shadow_around(NULL, 0);
+
+	expect(shadow.all, 0, 0);
+	expect(shadow.gaps[0], 0, 0);
+}
+
+Test(shadow, of_one_trap)
+{
+	struct shadow_range trap = {100, 101};
+	struct shadow shadow = shadow_around(&trap, 1);
+
+	expect(shadow.all, 100, 101);
+	expect(shadow.gaps[0], 0, 0);
+}
+
+Test(shadow, the_widest_gaps)
+{
+	struct shadow_range traps[] = {{900, 901}, {100, 101}, {101, 102}, {400, 404},
+				       {110, 111}, {401, 402}, {895, 896}};
+	struct shadow shadow = shadow_around(traps, 7);
+
+	expect(shadow.all, 100, 901);
+	expect(shadow.gaps[0], 404, 895);
+	expect(shadow.gaps[1], 111, 400);
+	expect(shadow.gaps[2], 102, 110);
+}
+
+/* No byte of a trap is ever in a gap, and none is left out. */
+Test(shadow, covers_every_trap)
+{
+	struct shadow_range traps[50];
+	uint64_t x = 1;
+
+	for (int round = 0; round < 1000; round++) {
+		struct shadow shadow;
+
+		for (int i = 0; i < 50; i++) {
+			x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+			traps[i].start = x >> 40 << (x >> 36 & 7);
+			traps[i].end = traps[i].start + 1 + (x >> 33 & 3);
+		}
+		shadow = shadow_around(traps, 50);
+		for (int i = 0; i < 50; i++) {
+			cr_assert_leq(shadow.all.start, traps[i].start);
+			cr_assert_geq(shadow.all.end, traps[i].end);
+			for (int gap = 0; gap < SHADOW_GAPS; gap++)
+				cr_assert(shadow.gaps[gap].end <= traps[i].start ||
+					  shadow.gaps[gap].start >= traps[i].end);
+		}
+	}
+}
