@@ -39,7 +39,7 @@ static void note_undecided(void *data, const char *reason)
 	buffer_append_string(&c->reasons, reason);
 }
 
-static bool has_register(void *data, unsigned int number)
+static unsigned int register_bits(void *data, unsigned int number)
 {
 	struct compiler *c = data;
 	_cleanup_buffer_ struct buffer reason = {0};
@@ -49,9 +49,9 @@ static bool has_register(void *data, unsigned int number)
 	else if (c->registers[number].bpf_offset == REG_NOT_IN_BPF_CONTEXT)
 		buffer_printf(&reason, "reads $%s", c->registers[number].name);
 	else
-		return true;
+		return c->registers[number].bits;
 	note_undecided(c, buffer_string(&reason));
-	return false;
+	return 0;
 }
 
 static bool has_variable(void *data, unsigned int number)
@@ -74,7 +74,7 @@ static struct error *compile_one(struct compiler *c, const struct agent_expr *co
 		.slots = SLOTS_MAX - variables_slots(c),
 		.loop_steps = c->options->loop_steps,
 		.hides = c->options->hide_constants,
-		.has_register = has_register,
+		.register_bits = register_bits,
 		.has_variable = has_variable,
 		.undecided = note_undecided,
 		.data = c,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/cells.h"
 #include "agent/insn.h"
@@ -332,12 +333,7 @@ static void lower_arith(struct lowering *l, uint8_t code)
 {
 	struct ir_operand b = cells_pop(&l->cells);
 	struct ir_operand a = cells_pop(&l->cells);
-	bool divides = code >= AGENT_DIV_SIGNED && code <= AGENT_REM_UNSIGNED;
 
-	if (divides && b.kind == IR_CONST && b.value == 0) {
-		emit_maybe(l, "divides by zero");
-		return;
-	}
 	emit_result(l, (struct ir_insn){.op = IR_ARITH, .code = code, .a = a, .b = b});
 }
 
@@ -354,7 +350,7 @@ static void lower_compare(struct lowering *l, uint8_t code)
 
 static void lower_register(struct lowering *l, unsigned int number)
 {
-	if (l->target->has_register(l->target->data, number))
+	if (l->target->register_bits(l->target->data, number))
 		cells_push(&l->cells, (struct ir_operand){IR_REGISTER, number});
 	else
 		emit_maybe(l, NULL);
@@ -495,6 +491,15 @@ static uint64_t rounds_of(const struct ir_target *target, size_t count)
 	return 2 + target->loop_steps / count;
 }
 
+/* The finished code is of no use: it becomes a jump to IR_MAYBE. */
+static void give_up(struct lowering *l, const char *reason)
+{
+	l->ir->count = l->ir->slots = 0;
+	memset(l->ir->used, 0, sizeof(l->ir->used));
+	l->ir->used[IR_MAYBE] = true;
+	emit_maybe(l, reason);
+}
+
 static struct error *ir_error(struct ir *ir, int error)
 {
 	ir_deinit(ir);
@@ -523,18 +528,15 @@ struct error *ir_create(const struct agent_expr *expr, const struct ir_target *t
 	*ret = (struct ir){.labels = label_of(count)};
 	if (!references)
 		return ir_error(ret, -ENOMEM);
-	if (depth + 1 + loops > target->slots) {
-		emit_maybe(&l, "needs a deeper stack");
-	} else {
-		if (loops)
-			emit(&l, (struct ir_insn){
-					 .op = IR_MOVE,
-					 .slot = l.rounds,
-					 .a = ir_constant(rounds_of(target, count))});
-		lower_all(&l, count);
-	}
+	if (loops)
+		emit(&l, (struct ir_insn){.op = IR_MOVE,
+					  .slot = l.rounds,
+					  .a = ir_constant(rounds_of(target, count))});
+	lower_all(&l, count);
 	if (l.error == 0)
-		l.error = ir_tidy(ret);
+		l.error = ir_tidy(ret, target);
+	if (l.error == 0 && ret->slots > target->slots)
+		give_up(&l, "needs a deeper stack");
 	return l.error < 0 ? ir_error(ret, l.error) : NULL;
 }
 

@@ -52,6 +52,11 @@ static inline bool ir_is_slot(struct ir_operand operand, uint64_t number)
 	return operand.kind == IR_SLOT && operand.value == number;
 }
 
+static inline bool ir_is_constant(struct ir_operand operand, uint64_t value)
+{
+	return operand.kind == IR_CONST && operand.value == value;
+}
+
 /** Labels below IR_LABELS are exits; the others are places in the code. */
 enum { IR_FALSE, IR_TRUE, IR_MAYBE, IR_LABELS };
 
@@ -62,7 +67,8 @@ enum ir_op {
 	IR_SET,	   /* slot = a compare b */
 	IR_MOVE,   /* slot = a */
 	IR_HIDE,   /* slot = a, a constant that the verifier is not to know */
-	IR_ARITH,  /* slot = a code b; a division by zero goes to IR_MAYBE */
+	IR_ARITH,  /* slot = a code b; a division by zero goes to IR_MAYBE (a constant
+		    * divisor is not 0) */
 	IR_EXTEND, /* slot = the low b (a constant, 0..63) bits of a, by code */
 	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
 	IR_GETV,   /* slot = trace state variable b (a constant) */
@@ -82,6 +88,7 @@ struct ir {
 	struct ir_insn *insns;
 	size_t count, capacity;
 	uint32_t labels;      /* all labels are below this number */
+	unsigned int slots;   /* ... slots; the first are the most used */
 	bool used[IR_LABELS]; /* can the code be left this way? */
 };
 
@@ -92,8 +99,9 @@ struct ir_target {
 	 * leaves by IR_MAYBE; at most AGENT_STEPS_MAX / 2. */
 	unsigned int loop_steps;
 	bool hides; /* emit IR_HIDE for constants that vary by the path taken */
-	/** Can the code read it? If not, reading it is a jump to IR_MAYBE. */
-	bool (*has_register)(void *data, unsigned int number);
+	/** How many bits it has, as the code reads it, extended by zeroes; 0: it cannot
+	 * be read, and to read it is a jump to IR_MAYBE. */
+	unsigned int (*register_bits)(void *data, unsigned int number);
 	/** Can the code read and set it? If not, that is a jump to IR_MAYBE. */
 	bool (*has_variable)(void *data, unsigned int number);
 	/** Told why a path always ends at IR_MAYBE: a text for people. */

@@ -1035,7 +1035,7 @@ Test(compile, what_may_become_a_maybe_is_told)
 
 Test(compile, what_cannot_be_decided_is_a_maybe)
 {
-	struct text missing = {.len = 0}, deep = {.len = 0};
+	struct text missing = {.len = 0}, deep = {.len = 0}, loop;
 	struct text zero = {.len = 0}, variable = {.len = 0};
 
 	op16(&missing, AGENT_REG, ROW_MISSING);
@@ -1047,16 +1047,19 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 	missing.bytes[2] = 99;
 	expect_undecided(&missing, "reads register 99");
 
-	for (int i = 0; i < 80; i++)
-		op16(&deep, AGENT_REG, 0);
+	for (uint16_t i = 0; i < 80; i++)
+		push_argument(&deep, i % NARGS, FROM_SLOT);
+	loop = deep;
+	op16(&loop, AGENT_REG, 0);
+	op16(&loop, AGENT_IF_GOTO, (uint16_t)(loop.len - 3));
+	for (int i = 0; i < 79; i++) {
+		byte(&deep, AGENT_SUB);
+		byte(&loop, AGENT_SUB);
+	}
 	byte(&deep, AGENT_END);
+	byte(&loop, AGENT_END);
 	expect_undecided(&deep, "needs a deeper stack");
-	deep.len--;
-	op16(&deep, AGENT_IF_GOTO, 0);
-	deep.bytes[deep.len - 2] = (uint8_t)((deep.len - 6) >> 8);
-	deep.bytes[deep.len - 1] = (uint8_t)(deep.len - 6);
-	byte(&deep, AGENT_END);
-	expect_undecided(&deep, "needs a deeper stack");
+	expect_undecided(&loop, "needs a deeper stack");
 
 	op16(&zero, AGENT_REG, 0);
 	op8(&zero, AGENT_CONST8, 0);
