@@ -227,6 +227,19 @@ static int perf_event_resume(struct engine *engine, struct location *location)
 	return switch_events(location->engine_data, 0, hw_event_enable);
 }
 
+/* The hits of an ended thread with the same tid are not the new one's. */
+static void retire_namesake(const struct perf_event *state,
+			    const struct placement *placement,
+			    const struct thread *thread)
+{
+	struct bpf_shared *shared = state->kernel.shared;
+	unsigned int location = placement->program->location;
+	uint32_t tid = (uint32_t)thread->tid;
+
+	tally_retire(shared, location, tid);
+	tally_make_room(shared, location, tid, perf_event_thread_ended);
+}
+
 /* Threads inherit in the kernel, tasks without CLONE_THREAD do not. */
 static int perf_event_thread_added(struct engine *engine, struct location *location,
 				   struct thread *thread)
@@ -236,8 +249,7 @@ static int perf_event_thread_added(struct engine *engine, struct location *locat
 	size_t first = placement->nfds;
 	int r;
 
-	tally_retire(state->kernel.shared, placement->program->location,
-		     (uint32_t)thread->tid);
+	retire_namesake(state, placement, thread);
 	if (!thread_leads(thread))
 		return 0;
 	r = open_on_thread(state, placement, thread);

@@ -58,6 +58,7 @@ void perf_event_free(struct perf_event *state);
 
 /* ---- perf_stop.c ---- */
 
+bool perf_event_thread_ended(uint32_t tid);
 /** Keeps a record from the ring; data: the struct perf_event. */
 void perf_event_on_record(void *data, const struct bpf_hit_record *record);
 void perf_event_on_stop(struct engine *engine, const struct event *event,

@@ -36,10 +36,15 @@ static bool is_ours(const struct perf_event *state, uint64_t sig_data)
 	return sig_data >> 32 == state->next_sig_data >> 32;
 }
 
+bool perf_event_thread_ended(uint32_t tid)
+{
+	return kill((pid_t)tid, 0) < 0 && errno == ESRCH;
+}
+
 static bool is_dead(void *data, const struct bpf_hit_record *record)
 {
 	(void)data;
-	return kill((pid_t)record->tid, 0) < 0 && errno == ESRCH;
+	return perf_event_thread_ended(record->tid);
 }
 
 void perf_event_on_record(void *data, const struct bpf_hit_record *record)

@@ -153,19 +153,44 @@ struct tally_hits tally_total(struct bpf_shared *shared, unsigned int location)
 	return total;
 }
 
-void tally_retire(struct bpf_shared *shared, unsigned int location, uint32_t tid)
+/* Nobody counts there: the thread has ended, or is stopped. */
+static void give_up(struct bpf_shared *shared, struct bpf_tally *tally)
+{
+	uint64_t location = (tally->key >> 32) - 1;
+	struct tally_hits hits = take(&tally->hits);
+
+	add(&shared->locations[location].others.hits, &hits);
+	__atomic_store_n(&tally->key, 0, __ATOMIC_SEQ_CST);
+}
+
+static struct bpf_tally *bucket_of(struct bpf_shared *shared, unsigned int location,
+				   uint32_t tid)
 {
 	uint32_t bucket = (first_bucket(location) + tid) % BPF_TALLY_BUCKETS;
-	struct bpf_tally *tally = &shared->tallies[bucket * BPF_TALLY_PLACES];
 
-	for (int i = 0; i < BPF_TALLY_PLACES; i++, tally++) {
-		struct tally_hits hits;
+	return &shared->tallies[bucket * BPF_TALLY_PLACES];
+}
 
-		if (tally->key != key_of(location, tid))
-			continue;
-		hits = take(&tally->hits);
-		add(&shared->locations[location].others.hits, &hits);
-	}
+void tally_retire(struct bpf_shared *shared, unsigned int location, uint32_t tid)
+{
+	struct bpf_tally *tallies = bucket_of(shared, location, tid);
+
+	for (int i = 0; i < BPF_TALLY_PLACES; i++)
+		if (tallies[i].key == key_of(location, tid))
+			give_up(shared, &tallies[i]);
+}
+
+void tally_make_room(struct bpf_shared *shared, unsigned int location, uint32_t tid,
+		     bool (*ended)(uint32_t tid))
+{
+	struct bpf_tally *tallies = bucket_of(shared, location, tid);
+
+	for (int i = 0; i < BPF_TALLY_PLACES; i++)
+		if (tallies[i].key == 0)
+			return;
+	for (int i = 0; i < BPF_TALLY_PLACES; i++)
+		if (ended((uint32_t)tallies[i].key))
+			give_up(shared, &tallies[i]);
 }
 
 void tally_clear(struct bpf_shared *shared, unsigned int location)

@@ -29,9 +29,12 @@ void tally_take(struct bpf_shared *shared, unsigned int location, tally_fn *fn,
 		void *data);
 /** The sum over all threads. */
 struct tally_hits tally_total(struct bpf_shared *shared, unsigned int location);
-/** A new thread has the tid of one that has ended, whose hits become those of the
- * threads without an entry. */
+/** The hits of a thread that has ended, or is stopped, become those of the threads
+ * without an entry. */
 void tally_retire(struct bpf_shared *shared, unsigned int location, uint32_t tid);
+/** Retires @ended threads if a new one would find no entry free. */
+void tally_make_room(struct bpf_shared *shared, unsigned int location, uint32_t tid,
+		     bool (*ended)(uint32_t tid));
 /** Gives the location's entries back. No program of it may run. */
 void tally_clear(struct bpf_shared *shared, unsigned int location);
 

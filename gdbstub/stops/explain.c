@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "inferior/symbols.h"
+#include "stops/ignore.h"
 #include "stops/location.h"
 
 enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
@@ -27,9 +28,10 @@ static void explain_place(const struct location *location, struct buffer *out)
 	buffer_printf(out, " (process %d)\n", (int)location->inferior->pid);
 }
 
-static void explain_counts(const struct location *location, struct buffer *out)
+static void explain_counts(struct location *location, struct buffer *out)
 {
 	struct hit_counts counts = location_count(location);
+	_cleanup_buffer_ struct buffer ignores = {0};
 
 	buffer_append_string(out, "  hits:        ");
 	buffer_append_count(out, counts.hits);
@@ -38,6 +40,9 @@ static void explain_counts(const struct location *location, struct buffer *out)
 	buffer_append_string(out, " of them true; left to the stub: ");
 	buffer_append_count(out, counts.maybes);
 	buffer_append_char(out, '\n');
+	ignore_describe(location, &ignores);
+	if (ignores.len > 0)
+		buffer_printf(out, "  ignored:     it %s\n", buffer_string(&ignores));
 }
 
 /* ---- the engine ---- */
@@ -159,7 +164,7 @@ static void explain_decisions(const struct location *location, struct buffer *ou
 		explain_stub(location, out);
 }
 
-void location_explain(const struct location *location, struct buffer *out)
+void location_explain(struct location *location, struct buffer *out)
 {
 	explain_place(location, out);
 	explain_engine(location, out);

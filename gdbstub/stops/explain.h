@@ -5,6 +5,6 @@
 
 #include "stops/breakpoints.h"
 
-void location_explain(const struct location *location, struct buffer *out);
+void location_explain(struct location *location, struct buffer *out);
 
 #endif

@@ -18,6 +18,16 @@ struct gate *ignore_gate(struct location *location)
 	return &location->gate;
 }
 
+void ignore_describe(struct location *location, struct buffer *out)
+{
+	int64_t left = gate_left(ignore_gate(location));
+
+	if (left == GATE_ENDLESS)
+		buffer_append_string(out, "only counts its hits");
+	else if (left > 0)
+		buffer_printf(out, "ignores its next %" PRId64 " hits", left);
+}
+
 /* "hbreak 2 at main+0x5f" */
 static void append_name(struct buffer *out, const struct location *location)
 {

@@ -17,6 +17,9 @@
 
 /** The location's gate: in the memory that programs see, if one serves it. */
 struct gate *ignore_gate(struct location *location);
+/** Appends what it does: "ignores its next 17 hits", "only counts its hits", or
+ * nothing. */
+void ignore_describe(struct location *location, struct buffer *out);
 /** `monitor ignore LOCATION N`: "2 100", 0 takes it away. Says what it did. */
 struct error *ignore_next(struct inferior *inferior, const char *args,
 			  struct buffer *out);

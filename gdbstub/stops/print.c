@@ -202,16 +202,13 @@ static void append_ignored(struct breakpoints *breakpoints, struct buffer *out)
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		int64_t left = gate_left(ignore_gate(location));
+		_cleanup_buffer_ struct buffer text = {0};
 
-		if (left == GATE_ENDLESS)
-			buffer_printf(out, "%s %u only counts its hits\n",
+		ignore_describe(location, &text);
+		if (text.len > 0)
+			buffer_printf(out, "%s %u %s\n",
 				      breakpoint_type_name(location->type),
-				      location->number);
-		else if (left > 0)
-			buffer_printf(out, "%s %u ignores its next %" PRId64 " hits\n",
-				      breakpoint_type_name(location->type),
-				      location->number, left);
+				      location->number, buffer_string(&text));
 	}
 }
 

@@ -52,7 +52,7 @@ struct error *place_find(struct inferior *of, const char *text, struct location 
 	return strcmp(text, "2") == 0 ? NULL : error_create(0, "no location %s", text);
 }
 
-void location_explain(const struct location *location, struct buffer *out)
+void location_explain(struct location *location, struct buffer *out)
 {
 	buffer_printf(out, "about %u\n", location->number);
 }
