@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bpf/compile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,17 @@
 static void compiler_deinit(struct compiler *c)
 {
 	bpf_emitter_deinit(&c->emitter);
-	buffer_deinit(&c->reasons);
+	buffer_deinit(&c->undecided);
+	buffer_deinit(&c->uncaptured);
+	capture_deinit(&c->capture);
+	for (size_t i = 0; i < c->ncommands; i++)
+		ir_deinit(&c->commands[i]);
+	free(c->commands);
 }
 
-static bool is_noted(const struct compiler *c, const char *reason)
+static bool is_noted(const struct buffer *notes, const char *reason)
 {
-	const char *text = buffer_string(&c->reasons);
+	const char *text = buffer_string(notes);
 	size_t len = strlen(reason);
 
 	for (; *text != '\0'; text += strspn(text, ", ")) {
@@ -28,15 +34,15 @@ static bool is_noted(const struct compiler *c, const char *reason)
 	return false;
 }
 
-static void note_undecided(void *data, const char *reason)
+static void note(void *data, const char *reason)
 {
-	struct compiler *c = data;
+	struct buffer *notes = ((struct compiler *)data)->notes;
 
-	if (is_noted(c, reason))
+	if (is_noted(notes, reason))
 		return;
-	if (c->reasons.len > 0)
-		buffer_append_string(&c->reasons, ", ");
-	buffer_append_string(&c->reasons, reason);
+	if (notes->len > 0)
+		buffer_append_string(notes, ", ");
+	buffer_append_string(notes, reason);
 }
 
 static unsigned int register_bits(void *data, unsigned int number)
@@ -50,7 +56,7 @@ static unsigned int register_bits(void *data, unsigned int number)
 		buffer_printf(&reason, "reads $%s", c->registers[number].name);
 	else
 		return c->registers[number].bits;
-	note_undecided(c, buffer_string(&reason));
+	note(c, buffer_string(&reason));
 	return 0;
 }
 
@@ -60,15 +66,13 @@ static bool has_variable(void *data, unsigned int number)
 
 	if (variables_known(c, number))
 		return true;
-	note_undecided(c, c->options->variables
-				  ? "uses more than 8 trace state variables"
-				  : "uses a trace state variable");
+	note(c, c->options->variables ? "uses more than 8 trace state variables"
+				      : "uses a trace state variable");
 	return false;
 }
 
-/* Sets *decided if control never gets behind the condition. */
-static struct error *compile_one(struct compiler *c, const struct agent_expr *condition,
-				 bool *decided)
+static struct error *lower(struct compiler *c, const struct agent_expr *expr,
+			   struct ir *ret)
 {
 	const struct ir_target target = {
 		.slots = SLOTS_MAX - variables_slots(c),
@@ -76,23 +80,80 @@ static struct error *compile_one(struct compiler *c, const struct agent_expr *co
 		.hides = c->options->hide_constants,
 		.register_bits = register_bits,
 		.has_variable = has_variable,
-		.undecided = note_undecided,
+		.undecided = note,
 		.data = c,
 	};
+
+	return ir_create(expr, &target, ret);
+}
+
+void compile_ir(struct compiler *c, const struct ir *ir)
+{
+	c->labels = bpf_emit_new_labels(&c->emitter, ir->labels);
+	for (size_t i = 0; i < ir->count; i++)
+		operations_emit(c, &ir->insns[i]);
+	c->used_true |= ir->used[IR_TRUE];
+	c->used_maybe |= ir->used[IR_MAYBE];
+}
+
+/* Sets *decided if control never gets behind the condition. */
+static struct error *
+compile_condition(struct compiler *c, const struct agent_expr *condition, bool *decided)
+{
 	struct ir ir;
-	struct error *error = ir_create(condition, &target, &ir);
+	struct error *error = lower(c, condition, &ir);
 
 	if (error)
 		return error;
-	c->labels = bpf_emit_new_labels(&c->emitter, ir.labels);
-	for (size_t i = 0; i < ir.count; i++)
-		operations_emit(c, &ir.insns[i]);
-	c->used_true |= ir.used[IR_TRUE];
-	c->used_maybe |= ir.used[IR_MAYBE];
+	compile_ir(c, &ir);
 	if (ir.used[IR_MAYBE] && agent_expr_jumps_back(condition))
 		c->doubts |= 1U << BPF_DOUBT_STEPS;
 	*decided = !ir.used[IR_FALSE];
 	ir_deinit(&ir);
+	return NULL;
+}
+
+static struct error *lower_commands(struct compiler *c,
+				    const struct agent_list *commands)
+{
+	struct error *error = capture_init(&c->capture, commands);
+
+	if (error)
+		return error;
+	c->commands = calloc(commands->count, sizeof(*c->commands));
+	if (!c->commands)
+		return error_create(ENOMEM, "commands");
+	while (c->ncommands < commands->count) {
+		struct ir *ir = &c->commands[c->ncommands];
+
+		error = lower(c, commands->exprs[c->ncommands], ir);
+		if (error)
+			return error;
+		c->ncommands++;
+		if (!ir->used[IR_FALSE]) /* the reason was noted */
+			return error_create(0, "%s", buffer_string(c->notes));
+	}
+	return NULL;
+}
+
+/* What cannot be captured is left to the stub. */
+static struct error *prepare_commands(struct compiler *c,
+				      const struct agent_list *commands)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (commands->count == 0)
+		return NULL;
+	c->notes = &c->uncaptured;
+	error = lower_commands(c, commands);
+	c->notes = &c->undecided;
+	c->captures = !error;
+	if (!error)
+		return NULL;
+	if (error_errno(error) != 0)
+		return take_ptr(error);
+	buffer_reset(&c->uncaptured);
+	buffer_append_string(&c->uncaptured, error_text(error));
 	return NULL;
 }
 
@@ -106,16 +167,42 @@ static struct error *compile_all(struct compiler *c,
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
-	variables_note_uses(c, conditions);
 	variables_emit_begin(c);
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
-		struct error *error = compile_one(c, conditions->exprs[i], &decided);
+		struct error *error =
+			compile_condition(c, conditions->exprs[i], &decided);
 
 		if (error)
 			return error;
 	}
 	exits_emit(c, !decided);
 	return NULL;
+}
+
+/* NULL if nothing was noted. */
+static struct error *take_notes(struct buffer *notes, char **ret)
+{
+	if (notes->len > 0)
+		*ret = strdup(buffer_string(notes));
+	if (buffer_failed(notes) || (notes->len > 0 && !*ret))
+		return error_create(ENOMEM, "a program");
+	return NULL;
+}
+
+static struct error *finish(struct compiler *c, struct bpf_code *ret)
+{
+	struct error *error = take_notes(&c->undecided, &ret->undecided);
+
+	if (!error)
+		error = take_notes(&c->uncaptured, &ret->uncaptured);
+	ret->doubts = c->doubts;
+	if (!error)
+		error = bpf_emit_finish(&c->emitter, &ret->insns, &ret->count);
+	if (!error && c->captures) {
+		ret->capture = c->capture;
+		c->capture = (struct capture){0};
+	}
+	return error;
 }
 
 struct error *bpf_compile(const struct agent_list *conditions,
@@ -127,21 +214,19 @@ struct error *bpf_compile(const struct agent_list *conditions,
 	static const struct agent_list none = {0};
 	struct error *error;
 
-	(void)commands;
+	conditions = conditions ? conditions : &none;
 	*ret = (struct bpf_code){0};
 	if (options->location >= BPF_LOCATIONS_MAX)
 		return error_create(0, "location %u is beyond the %d that fit",
 				    options->location, BPF_LOCATIONS_MAX);
 	c.registers = options->arch->registers(&c.nregisters);
-	error = compile_all(&c, conditions ? conditions : &none);
-	if (error)
-		return error;
-	if (c.reasons.len > 0)
-		ret->undecided = strdup(buffer_string(&c.reasons));
-	if (buffer_failed(&c.reasons) || (c.reasons.len > 0 && !ret->undecided))
-		return error_create(0, "out of memory for a program");
-	ret->doubts = c.doubts;
-	error = bpf_emit_finish(&c.emitter, &ret->insns, &ret->count);
+	c.notes = &c.undecided;
+	variables_note_uses(&c, conditions);
+	error = prepare_commands(&c, commands ? commands : &none);
+	if (!error)
+		error = compile_all(&c, conditions);
+	if (!error)
+		error = finish(&c, ret);
 	if (error)
 		bpf_code_deinit(ret);
 	return error;
@@ -151,5 +236,7 @@ void bpf_code_deinit(struct bpf_code *code)
 {
 	free(code->insns);
 	free(code->undecided);
+	free(code->uncaptured);
+	capture_deinit(&code->capture);
 	*code = (struct bpf_code){0};
 }

@@ -6,7 +6,9 @@
  * by which the hit is counted (tally.h):
  *   false   return 0: the kernel forgets the hit
  *   true    if it passes the gate (gate.h), a record {BPF_TRUE} into the ring, then
- *           the stop; else as if it were false
+ *           the stop; else as if it were false. What commands print is captured
+ *           (agent/capture.h) in a ring of its own, and there is no stop; where that
+ *           cannot be done, the stub runs them, at the stop.
  *   maybe   a record {BPF_MAYBE} into the ring, then the stop
  * The list is true if any condition is true. Conditions before a maybe that are
  * false stay decided: the first condition that is not false decides the exit.
@@ -22,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/capture.h"
 #include "agent/list.h"
 #include "arch/arch.h"
 #include "base/error.h"
@@ -31,6 +34,7 @@ struct bpf_compile_options {
 	unsigned int location;	 /* index into bpf_shared.locations */
 	int shared_fd;		 /* the map with struct bpf_shared */
 	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
+	int output_fd;		 /* ... and of struct bpf_output_record */
 	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop
@@ -66,11 +70,14 @@ struct bpf_code {
 	size_t count;
 	char *undecided;     /* why some paths end in maybe, for people; or NULL */
 	unsigned int doubts; /* 1 << enum bpf_doubt */
+	/* Why the stub runs commands, at all hits or where paths end so; or NULL. */
+	char *uncaptured;
+	struct capture capture; /* the records that it leaves of commands */
 };
 
 /**
- * Compiles a list of conditions; an empty list is always true. Commands are left
- * to the stub. NULL is an empty list. The caller frees the result by
+ * Compiles a list of conditions, an empty one is always true, and of commands, which
+ * must outlive the result. NULL is an empty list. The caller frees the result by
  * bpf_code_deinit. Errors: more code than a jump can span, or out of memory; an
  * expression that cannot be compiled is no error but a maybe.
  */

@@ -3,7 +3,8 @@
  * Inside the compiler. compile.c drives it, condition by condition, and notes what
  * cannot be decided; operations.c emits one operation of the IR at a time; values.c
  * moves operands between slots, the event's context and BPF's registers; exits.c
- * counts, and emits what happens once the verdict is known: the record, the stop.
+ * emits what happens once the verdict is known, by tally.c, gate.c and capture.c: the
+ * hit is counted, may be ignored, runs its commands; the record, the stop.
  */
 #ifndef TRUEHIT_BPF_COMPILER_H
 #define TRUEHIT_BPF_COMPILER_H
@@ -30,6 +31,7 @@ enum {
 	SLOTS_MAX = SLOT_REGS + (FRAME_SIZE + FRAME_RECORD) / 8,
 	/* 8 bytes for a helper to write to, where no record is yet. */
 	FRAME_SCRATCH = -8,
+	FRAME_OUTPUT = -16, /* the address of the record of commands */
 	/* At the exits no slot is needed any more, and the record is begun. */
 	FRAME_TID = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, tid),
 	REG_VERDICT = BPF_REG_7,
@@ -45,7 +47,8 @@ struct compiler {
 	const struct reg_def *registers;
 	unsigned int nregisters;
 	struct bpf_emitter emitter;
-	struct buffer reasons;
+	struct buffer undecided, uncaptured; /* for struct bpf_code */
+	struct buffer *notes;		     /* the one of them that is written */
 	uint32_t label_true, label_maybe;
 	uint32_t labels; /* the first label of the condition at hand */
 	bool used_true, used_maybe;
@@ -56,7 +59,16 @@ struct compiler {
 	} variables[PROGRAM_VARIABLES_MAX];
 	unsigned int nvariables;
 	bool locks_variables;
+	/* The commands, if they are captured. */
+	bool captures;
+	struct capture capture;
+	struct ir *commands;
+	size_t ncommands, command; /* the one at hand */
 };
+
+/* compile.c */
+
+void compile_ir(struct compiler *c, const struct ir *ir);
 
 /* values.c */
 
@@ -79,6 +91,8 @@ void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size)
 /* operations.c */
 
 void operations_emit(struct compiler *c, const struct ir_insn *insn);
+/** To the maybe exit if [r3, r3 + size) touches what the stub has planted. r3 stays. */
+void operations_check_shadow(struct compiler *c, int32_t size);
 
 /* variables.c */
 
@@ -112,6 +126,17 @@ void exits_emit(struct compiler *c, bool used_false);
 
 /** Counts the hit for the thread FRAME_TID, by REG_VERDICT. */
 void tally_emit(struct compiler *c);
+
+/* capture.c */
+
+/** IR_PRINT and IR_STORE. */
+void capture_print(struct compiler *c, const struct ir_insn *insn);
+void capture_store(struct compiler *c, const struct ir_insn *insn);
+/**
+ * Captures what the commands print, and jumps to @captured. Falls through if it
+ * cannot: then no record is left. No register but REG_CONTEXT survives.
+ */
+void capture_emit(struct compiler *c, uint32_t captured);
 
 /* gate.c */
 

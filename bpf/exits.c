@@ -171,6 +171,13 @@ static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, uint32_t 
 	bpf_emit_jump(&c->emitter, bpf_jump(), next);
 }
 
+static void emit_location(struct compiler *c)
+{
+	bpf_emit_map_value(&c->emitter, REG_LOCATION, c->options->shared_fd,
+			   (uint32_t)offsetof(struct bpf_shared, locations) +
+				   c->options->location * sizeof(struct bpf_location));
+}
+
 static void emit_verdicts(struct compiler *c, bool used_false)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -187,9 +194,14 @@ static void emit_verdicts(struct compiler *c, bool used_false)
 		emit_verdict(c, BPF_MAYBE, decided);
 	}
 	bpf_emit_bind(e, decided);
-	bpf_emit_map_value(e, REG_LOCATION, c->options->shared_fd,
-			   (uint32_t)offsetof(struct bpf_shared, locations) +
-				   c->options->location * sizeof(struct bpf_location));
+	emit_location(c);
+}
+
+static void emit_commands(struct compiler *c, uint32_t captured)
+{
+	capture_emit(c, captured);
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_TRUE));
+	emit_location(c);
 }
 
 /* Only what something leads to: the verifier refuses dead code. */
@@ -208,6 +220,8 @@ void exits_emit(struct compiler *c, bool used_false)
 		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_VERDICT, BPF_MAYBE),
 			      report);
 		gate_emit(c, forget);
+		if (c->captures)
+			emit_commands(c, forget);
 	}
 	if (c->used_true || c->used_maybe) {
 		bpf_emit_bind(e, report);

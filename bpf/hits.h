@@ -63,4 +63,11 @@ struct bpf_hit_record {
 	uint64_t addr; /* data address of the access, if a watchpoint */
 };
 
+/** One record per true hit whose commands ran in the kernel: what they print, by the
+ * layout that the program was made with (agent/capture.h). */
+struct bpf_output_record {
+	uint64_t location; /* index into bpf_shared.locations */
+	char capture[];
+};
+
 #endif

@@ -20,6 +20,9 @@
  * location before it stops: room for thousands of threads at one instant. */
 enum { HITS_SIZE = 512 * 1024 };
 
+/* What commands print in 10 ms, and more (server.c). */
+enum { OUTPUT_SIZE = 1024 * 1024 };
+
 enum { ALIVE_TIMEOUT = 10000 }; /* ms; a load takes less than one */
 
 /* The verifier's division of signed numbers is marked in the offset, since Linux
@@ -192,7 +195,8 @@ log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 	return 0;
 }
 
-static const struct bpf_kernel no_kernel = {.shared_fd = -1, .hits = {.fd = -1}};
+static const struct bpf_kernel no_kernel = {
+	.shared_fd = -1, .hits = {.fd = -1}, .output = {.fd = -1}};
 
 struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
 			      void *data)
@@ -209,6 +213,8 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 		error = make_shared(kernel);
 	if (!error)
 		error = ring_create(&kernel->hits, "truehit_hits", HITS_SIZE);
+	if (!error)
+		error = ring_create(&kernel->output, "truehit_output", OUTPUT_SIZE);
 	if (error) {
 		bpf_kernel_deinit(kernel);
 		return error;
@@ -224,6 +230,7 @@ void bpf_kernel_deinit(struct bpf_kernel *kernel)
 	if (kernel->shared)
 		munmap(kernel->shared, sizeof(struct bpf_shared));
 	ring_destroy(&kernel->hits);
+	ring_destroy(&kernel->output);
 	cleanup_close(&kernel->shared_fd);
 	*kernel = no_kernel;
 }

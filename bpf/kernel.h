@@ -22,6 +22,7 @@ struct bpf_kernel {
 	int shared_fd;		   /* the array map of one struct bpf_shared */
 	struct bpf_shared *shared; /* ... as mapped here */
 	struct ring hits;	   /* of struct bpf_hit_record */
+	struct ring output;	   /* of struct bpf_output_record */
 	bpf_record_fn *on_record;
 	void *data;
 

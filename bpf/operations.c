@@ -204,8 +204,7 @@ static void jump_by_shadow(struct compiler *c, size_t field, uint8_t op, uint8_t
 	bpf_emit_jump(&c->emitter, bpf_jump_if(op, BPF_REG_1, reg), label);
 }
 
-/* To the maybe exit if [r3, r4 = r3 + size) touches what the stub has planted. */
-static void check_shadow(struct compiler *c, int32_t size)
+void operations_check_shadow(struct compiler *c, int32_t size)
 {
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t outside = bpf_emit_new_labels(e, 1 + SHADOW_GAPS);
@@ -240,7 +239,7 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 	uint8_t reg = values_result_reg(insn->slot, insn->b);
 
 	values_load_into(c, insn->a, BPF_REG_3);
-	check_shadow(c, (int32_t)insn->b.value);
+	operations_check_shadow(c, (int32_t)insn->b.value);
 	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)insn->b.value);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	bpf_emit(e, bpf_load(sizes[insn->b.value], reg, BPF_REG_FP, FRAME_SCRATCH));
@@ -263,7 +262,8 @@ static void (*const operations[])(struct compiler *c, const struct ir_insn *insn
 	[IR_MOVE] = compile_move,	[IR_HIDE] = compile_hide,
 	[IR_ARITH] = compile_arith,	[IR_EXTEND] = compile_extend,
 	[IR_REF] = compile_ref,		[IR_GETV] = variables_emit_use,
-	[IR_SETV] = variables_emit_use,
+	[IR_SETV] = variables_emit_use, [IR_PRINT] = capture_print,
+	[IR_STORE] = capture_store,
 };
 
 void operations_emit(struct compiler *c, const struct ir_insn *insn)

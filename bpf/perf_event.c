@@ -175,8 +175,8 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		return insert_error(-ENOMEM);
 	placement->location = location;
 	placement->sig_data = state->next_sig_data;
-	error = program_get(&state->programs, &location->conditions, NULL,
-			    &placement->program);
+	error = program_get(&state->programs, &location->conditions,
+			    &location->commands.list, &placement->program);
 	if (error) {
 		free(placement);
 		return error;
@@ -208,6 +208,7 @@ static void perf_event_remove(struct engine *engine, struct location *location,
 	/* Closing is all there is to do, whether or not anybody is left. */
 	(void)gone;
 	placement_close(placement);
+	perf_event_print_output(engine, true);
 	bpf_kernel_drain(&state->kernel);
 	records_forget_location(&state->records, placement->program->location);
 	TAILQ_REMOVE(&state->placements, placement, link);
@@ -297,4 +298,6 @@ const struct engine_ops perf_event_engine = {
 	.explain = perf_event_explain,
 	.set_shadow = perf_event_set_shadow,
 	.variables = perf_event_variables,
+	.output_fd = perf_event_output_fd,
+	.print_output = perf_event_print_output,
 };

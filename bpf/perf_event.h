@@ -6,6 +6,7 @@
  *   perf_event.c    putting locations in place and taking them out, the operations
  *   perf_probe.c    trial hits; the state is made and freed
  *   perf_stop.c     records from the kernel, and which hits a stop stands for
+ *   perf_output.c   what commands have printed in the kernel
  *   perf_report.c   counts and descriptions, for people
  *   perf_explain.c  programs, and why they leave hits to the stub, for people
  */
@@ -59,10 +60,17 @@ void perf_event_free(struct perf_event *state);
 /* ---- perf_stop.c ---- */
 
 bool perf_event_thread_ended(uint32_t tid);
+/** By the location index of its program; NULL: it is gone. */
+struct placement *perf_event_find(const struct perf_event *state, uint64_t index);
 /** Keeps a record from the ring; data: the struct perf_event. */
 void perf_event_on_record(void *data, const struct bpf_hit_record *record);
 void perf_event_on_stop(struct engine *engine, const struct event *event,
 			struct hits *hits);
+
+/* ---- perf_output.c ---- */
+
+int perf_event_output_fd(struct engine *engine);
+size_t perf_event_print_output(struct engine *engine, bool all);
 
 /* ---- perf_report.c ---- */
 

@@ -102,6 +102,9 @@ void perf_event_describe(struct engine *engine, const struct location *location,
 		buffer_printf(out, "kernel; maybe: %s", program->code.undecided);
 	else
 		buffer_append_string(out, "kernel");
+	if (program->code.uncaptured)
+		buffer_printf(out, "; commands by the stub: %s",
+			      program->code.uncaptured);
 	if (missed > 0)
 		buffer_printf(out, "; %" PRIu64 " hits missed", missed);
 }

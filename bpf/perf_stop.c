@@ -10,7 +10,7 @@
 #include "bpf/hw_event.h"
 #include "bpf/perf_event.h"
 
-static struct placement *find_by_index(const struct perf_event *state, uint32_t index)
+struct placement *perf_event_find(const struct perf_event *state, uint64_t index)
 {
 	struct placement *placement;
 
@@ -83,7 +83,7 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 {
 	const struct taking *taking = data;
 	const struct placement *placement =
-		find_by_index(taking->state, record->location);
+		perf_event_find(taking->state, record->location);
 
 	if (placement)
 		add_hit(taking->hits, placement->location,

@@ -18,6 +18,9 @@
 enum {
 	DRAIN_PATIENCE = 2000, /* ms for a client to go on reading our last words */
 	DELIVERY_CHECK = 10,   /* ms */
+	/* While commands print, we look so often (ms), instead of being woken by each.
+	 */
+	PRINT_INTERVAL = 10,
 };
 
 /* ---- what handlers ask for ---- */
@@ -264,16 +267,24 @@ static int patience(const struct server *server)
 {
 	if (server->leaving)
 		return DELIVERY_CHECK;
-	return server->run.more && !console_is_full(server) ? 0 : -1;
+	if (server->run.more && !console_is_full(server))
+		return 0;
+	return server->printing ? PRINT_INTERVAL : -1;
+}
+
+static int print_fd(struct server *server)
+{
+	return server->printing ? -1 : run_print_fd(&server->run);
 }
 
 static void wait_for_work(struct server *server)
 {
-	struct pollfd fds[1 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
-	nfds_t count = 1;
+	struct pollfd fds[2 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
+	nfds_t count = 2;
 	bool client = false;
 
 	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
 	if (server->connection) {
 		connection_poll(server->connection, fds + count);
 		count += CONNECTION_POLL_FDS;
@@ -284,7 +295,7 @@ static void wait_for_work(struct server *server)
 		return;
 	if (fds[0].revents)
 		take_signals(server);
-	for (nfds_t i = 1; i < count; i++)
+	for (nfds_t i = 2; i < count; i++)
 		client |= fds[i].revents != 0;
 	if (client && server->connection)
 		serve_client(server);
@@ -294,6 +305,7 @@ static void serve(struct server *server)
 {
 	while (!server->ending) {
 		poll_stops(server);
+		server->printing = run_print(&server->run);
 		console_send(server);
 		tell_when_shown(server);
 		if (!server->connection)

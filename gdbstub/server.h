@@ -21,8 +21,9 @@ struct server {
 	struct console console;
 	struct stop untold; /* the client waits for it, and for text before it */
 	int signal_fd;
-	bool leaving; /* all is told: end when the client has it */
-	bool ending;  /* leave the event loop */
+	bool printing; /* commands have just printed */
+	bool leaving;  /* all is told: end when the client has it */
+	bool ending;   /* leave the event loop */
 
 	struct startup startup; /* how vRun and R start programs */
 };

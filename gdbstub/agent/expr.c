@@ -338,6 +338,11 @@ unsigned int agent_expr_max_depth(const struct agent_expr *expr)
 	return expr->max_depth;
 }
 
+bool agent_expr_is_command(const struct agent_expr *expr)
+{
+	return expr->is_command;
+}
+
 bool agent_expr_jumps_back(const struct agent_expr *expr)
 {
 	return expr->jumps_back;

@@ -32,6 +32,7 @@ struct lowering {
 	struct condition pending;
 	bool has_pending;
 	bool live; /* control reaches this point */
+	bool is_command;
 	int error; /* negative errno */
 };
 
@@ -196,6 +197,10 @@ static bool follow_one(const struct lowering *l, struct destination *d)
 		d->at = insn->target;
 		return true;
 	}
+	if (insn->code == AGENT_END && l->is_command) {
+		d->label = IR_FALSE;
+		return true;
+	}
 	if (insn->code != AGENT_IF_GOTO && insn->code != AGENT_END) {
 		d->at++;
 		return cells_apply(&d->cells, insn);
@@ -311,8 +316,13 @@ static void lower_if(struct lowering *l, const struct agent_insn *insn)
 
 static void lower_end(struct lowering *l)
 {
-	struct condition condition = take_condition(l);
+	struct condition condition;
 
+	if (l->is_command) { /* what is on the stack means nothing */
+		emit_jump(l, IR_FALSE);
+		return;
+	}
+	condition = take_condition(l);
 	if (condition.a.kind == IR_CONST && condition.b.kind == IR_CONST) {
 		emit_jump(l, condition.a.value != 0 ? IR_TRUE : IR_FALSE);
 		return;
@@ -372,6 +382,21 @@ static void lower_variable(struct lowering *l, const struct agent_insn *insn)
 	}
 }
 
+/* The channel and the function come first, and mean nothing here. */
+static void lower_print(struct lowering *l, const struct agent_insn *insn)
+{
+	struct ir_insn out = {.op = IR_PRINT, .printf = (uint32_t)(insn - l->insns)};
+
+	l->cells.depth -= 2;
+	emit(l, out);
+	out.op = IR_STORE;
+	for (uint64_t i = 0; i < insn->operand; i++) {
+		out.a = cells_pop(&l->cells);
+		out.b = ir_constant(i);
+		emit(l, out);
+	}
+}
+
 /* What is left when neither control flow nor folding was the operation's work. */
 static void lower_value(struct lowering *l, const struct agent_insn *insn)
 {
@@ -387,6 +412,9 @@ static void lower_value(struct lowering *l, const struct agent_insn *insn)
 		return;
 	case AGENT_CLASS_VARIABLE:
 		lower_variable(l, insn);
+		return;
+	case AGENT_CLASS_PRINT:
+		lower_print(l, insn);
 		return;
 	case AGENT_CLASS_REF:
 		result.op = IR_REF;
@@ -522,7 +550,8 @@ struct error *ir_create(const struct agent_expr *expr, const struct ir_target *t
 			     .references = references,
 			     .spare = depth,
 			     .rounds = depth + 1,
-			     .live = true};
+			     .live = true,
+			     .is_command = agent_expr_is_command(expr)};
 	bool loops = agent_expr_jumps_back(expr);
 
 	*ret = (struct ir){.labels = label_of(count)};

@@ -6,8 +6,8 @@
  * cannot be reached. What emits machine code (or BPF) starts from here.
  *
  * The code leaves by jumps to the labels IR_FALSE, IR_TRUE and IR_MAYBE, or by
- * reaching its end, where IR_FALSE is defined if a jump uses it. Loops count
- * their rounds, so that the code ends.
+ * reaching its end, where IR_FALSE is defined if a jump uses it. A command always
+ * ends there, or at IR_MAYBE. Loops count their rounds, so that the code ends.
  */
 #ifndef TRUEHIT_AGENT_IR_H
 #define TRUEHIT_AGENT_IR_H
@@ -73,6 +73,8 @@ enum ir_op {
 	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
 	IR_GETV,   /* slot = trace state variable b (a constant) */
 	IR_SETV,   /* trace state variable b (a constant) = a */
+	IR_PRINT,  /* begin of a printf; its arguments follow */
+	IR_STORE,  /* argument b (a constant) of the printf = a; or to IR_MAYBE */
 };
 
 struct ir_insn {
@@ -81,6 +83,7 @@ struct ir_insn {
 	uint8_t code; /* enum agent_code */
 	unsigned int slot;
 	uint32_t label;
+	uint32_t printf;	/* IR_PRINT, IR_STORE: index of the operation */
 	struct ir_operand a, b; /* may name the slot that is written */
 };
 

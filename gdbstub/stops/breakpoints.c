@@ -208,8 +208,7 @@ static bool is_intact(const struct location *location)
 		 engine->ops->intact(location->engine, location)));
 }
 
-/* New conditions and commands for a location that is in place. Only the conditions
- * are the engine's business. */
+/* New conditions and commands for a location that is in place. */
 static struct error *location_update(struct breakpoints *breakpoints,
 				     struct location *location,
 				     const struct agent_list *conditions,
@@ -217,6 +216,7 @@ static struct error *location_update(struct breakpoints *breakpoints,
 {
 	struct error *error = NULL;
 	bool stays = agent_list_equal(&location->conditions, conditions) &&
+		     agent_list_equal(&location->commands.list, &commands->list) &&
 		     is_intact(location);
 
 	if (!stays) {

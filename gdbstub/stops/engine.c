@@ -9,13 +9,16 @@ static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_INT3] = &int3_engine,
 };
 
-void engines_init(struct engines *engines)
+void engines_init(struct engines *engines, const struct output *output,
+		  const struct output *own_output)
 {
 	engines->variables = (struct variables){0};
 	for (int i = 0; i < NENGINES; i++) {
 		struct engine *engine = &engines->engine[i];
 
-		*engine = (struct engine){.ops = all_engines[i]};
+		*engine = (struct engine){.ops = all_engines[i],
+					  .output = output,
+					  .own_output = own_output};
 		engine->unusable = engine->ops->probe(engine);
 		if (engine->unusable)
 			log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
@@ -36,6 +39,30 @@ void engines_deinit(struct engines *engines)
 		error_destroy(engine->unusable);
 	}
 	variables_deinit(&engines->variables);
+}
+
+int engines_output_fd(struct engines *engines)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->output_fd)
+			return engine->ops->output_fd(engine);
+	}
+	return -1;
+}
+
+size_t engines_print_output(struct engines *engines, bool all)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->print_output)
+			count += engine->ops->print_output(engine, all);
+	}
+	return count;
 }
 
 void engines_print(const struct engines *engines, struct buffer *out)

@@ -22,6 +22,7 @@
 #include "inferior/inferior.h"
 #include "stops/shadow.h"
 #include "stops/counts.h"
+#include "stops/output.h"
 
 /** The digit of the Z packet. */
 enum breakpoint_type {
@@ -161,12 +162,22 @@ struct engine_ops {
 	void (*set_shadow)(struct engine *engine, const struct shadow *shadow);
 	/** Where its programs find trace state variables; NULL: it has no programs. */
 	struct variable_cells *(*variables)(struct engine *engine);
+	/** A descriptor that poll(2) can read while print_output has something to do.
+	 * NULL, as below: all commands run in the stub. */
+	int (*output_fd)(struct engine *engine);
+	/**
+	 * Prints what commands have printed without a stop until now; for as long
+	 * as engine->output is ready, or @all. Returns of how many hits. A location
+	 * that is removed leaves nothing to print.
+	 */
+	size_t (*print_output)(struct engine *engine, bool all);
 };
 
 struct engine {
 	const struct engine_ops *ops;
-	void *state;		/* the engine's own */
-	struct error *unusable; /* why it cannot be used, or NULL */
+	void *state;				  /* the engine's own */
+	struct error *unusable;			  /* why it cannot be used, or NULL */
+	const struct output *output, *own_output; /* ... of unattended inferiors */
 };
 
 extern const struct engine_ops perf_event_engine;
@@ -180,9 +191,14 @@ struct engines {
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 
-/** Probes every engine; unusable ones are kept with the reason. */
-void engines_init(struct engines *engines);
+/** Probes every engine; unusable ones are kept with the reason. The outputs, as in
+ * struct run, must outlive them; their contents may change. */
+void engines_init(struct engines *engines, const struct output *output,
+		  const struct output *own_output);
 void engines_deinit(struct engines *engines);
+/** -1: there is none. */
+int engines_output_fd(struct engines *engines);
+size_t engines_print_output(struct engines *engines, bool all);
 /** Appends the table of `monitor engines`. */
 void engines_print(const struct engines *engines, struct buffer *out);
 

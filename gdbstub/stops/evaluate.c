@@ -116,6 +116,8 @@ void evaluate_commands(const struct location *location, struct thread *thread,
 	const struct agent_list *commands = &location->commands.list;
 	_cleanup_(inputs_deinit) struct inputs inputs;
 
+	/* What the thread has printed before comes first. */
+	engines_print_output(thread->inferior->breakpoints->engines, true);
 	inputs_init(&inputs, thread, output);
 	for (size_t i = 0; i < commands->count; i++) {
 		uint64_t value;

@@ -21,7 +21,7 @@ void run_init(struct run *run)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	inferiors_init(&run->inferiors);
 	run_forget_wishes(run);
-	engines_init(&run->engines);
+	engines_init(&run->engines, &run->output, &run->own_output);
 	kernel = &run->engines.engine[ENGINE_PERF_EVENT];
 	if (kernel->unusable)
 		log_warning("conditions are not evaluated in the kernel, so that every "

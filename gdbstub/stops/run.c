@@ -228,6 +228,8 @@ static void report(struct run *run, const struct stop *stop)
 	 * client may let the program go on without telling its user. */
 	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list))
 		run->interrupt_requested = false;
+	/* What ran before the stop is printed before it is told. */
+	engines_print_output(&run->engines, true);
 	run->last = *stop;
 	if (thread) {
 		thread->last_signal = stop->signal;
@@ -328,6 +330,17 @@ bool run_poll(struct run *run, struct stop *stop)
 	return stopped;
 }
 
+bool run_print(struct run *run)
+{
+	return engines_print_output(&run->engines, false) > 0;
+}
+
+int run_print_fd(struct run *run)
+{
+	return run->output.ready(run->output.data) ? engines_output_fd(&run->engines)
+						   : -1;
+}
+
 static void forget_thread_wishes(struct thread *thread)
 {
 	const struct pending_stop *pending = thread->pending_stop;
@@ -366,6 +379,7 @@ void run_halt(struct run *run)
 	if (!run->running)
 		return;
 	halt_all(run);
+	engines_print_output(&run->engines, true);
 	run->running = false;
 	clear_actions(run);
 	run->last.kind = STOP_NONE;

@@ -139,6 +139,13 @@ void run_interrupt(struct run *run);
  * reported before run_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
+/**
+ * Prints what commands have printed without a stop, for as long as the output is ready.
+ * True: there was some, and more may follow soon.
+ */
+bool run_print(struct run *run);
+/** A descriptor that is readable while there is something to print, or -1. */
+int run_print_fd(struct run *run);
 /** Changes the mode. All threads stop at the end of non-stop mode. */
 void run_set_non_stop(struct run *run, bool on);
 /** Non-stop mode, a client asks what is stopped: run_poll reports one thread, each

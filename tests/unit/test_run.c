@@ -1171,6 +1171,7 @@ Test(run, unattended_is_rejoined)
 		struct stop stop;
 
 		cr_assert_not(run_poll(&run, &stop));
+		run_print(&run);
 		usleep(1000);
 	}
 	run_rejoin(&run);
