@@ -45,6 +45,26 @@ static void explain_counts(struct location *location, struct buffer *out)
 		buffer_printf(out, "  ignored:     it %s\n", buffer_string(&ignores));
 }
 
+/* What monitor ignore and monitor count have asked for. */
+static void explain_ignored(struct location *location, struct buffer *out)
+{
+	const struct gate *gate = ignore_gate(location);
+	int64_t left = gate_left(gate);
+
+	if (left == 0 && gate->ignored == 0)
+		return;
+	buffer_append_string(out, "  ignored:     ");
+	buffer_append_count(out, gate->ignored);
+	buffer_append_string(out, " true ones so far");
+	if (left == GATE_ENDLESS) {
+		buffer_append_string(out, ", and all that come");
+	} else if (left > 0) {
+		buffer_append_string(out, ", and the next ");
+		buffer_append_count(out, (uint64_t)left);
+	}
+	buffer_append_char(out, '\n');
+}
+
 /* ---- the engine ---- */
 
 /* Who has what the location would like to have. */
@@ -169,6 +189,7 @@ void location_explain(struct location *location, struct buffer *out)
 	explain_place(location, out);
 	explain_engine(location, out);
 	explain_counts(location, out);
+	explain_ignored(location, out);
 	explain_lists(location, out);
 	explain_decisions(location, out);
 }

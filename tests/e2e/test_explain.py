@@ -6,7 +6,7 @@ from test_protocol import start, symbol
 
 
 def explain(t, setup, location, program="conditions", arguments=(), preexec=None, go="main"):
-    """What is said of the location after a stop at main."""
+    """What is said of the location after the setup and one more stop."""
     path = t.prog(program)
     server = t.server(path, *arguments, preexec=preexec)
     gdb = t.gdb(server, f"tbreak {go}", *setup, prog=path, python=f'''
@@ -122,6 +122,17 @@ def test_counts(t):
     t.truehit_only("monitor explain")
     text = explain(t, ["break body if i % 10 == 9"], "body", go="printf")
     t.match(r"^ +hits: +10, 1 of them true", text)
+
+
+def test_ignored(t):
+    """Of six true hits the first one stops."""
+    t.truehit_only("monitor explain")
+    for command, words in (("ignore body 1000", "5 true ones so far, and the next 995"),
+                           ("ignore body 2", "2 true ones so far"),
+                           ("count body", "5 true ones so far, and all that come")):
+        text = explain(t, ["break body if i % 10 == 9", "continue", f"monitor {command}"],
+                       "body", go="printf")
+        t.match(rf"^ +ignored: +{words}$", text)
 
 
 def test_a_place_that_is_none(t):
