@@ -60,3 +60,22 @@ emit(before=before, after=numbers())
     before, after = gdb.results[0]["before"], gdb.results[0]["after"]
     t.check(len(set(after) - set(before)) == 1, "one location is new")
     stays(t, {address: before[address] for address in before if address in after}, after)
+
+
+def test_a_forked_child_has_the_numbers_of_its_parent(t):
+    t.truehit_only("monitor breakpoints")
+    path = t.prog("fork")
+    gdb = t.gdb(t.server(path), "set detach-on-fork off",
+                "set follow-fork-mode child", "tbreak main", "continue",
+                f"break {t.line('fork.c', 'BODY')} if calls == 5", "catch fork",
+                prog=path, connect="target extended-remote", python=NUMBERS + '''
+run("continue")
+parent = numbers()
+run("continue")
+emit(parent=parent, child=numbers())
+''')
+    parent, child = gdb.results[0]["parent"], gdb.results[0]["child"]
+    both = set(parent) & set(child)
+    t.check(both, f"no location of both: {parent}, {child}")
+    t.check(min(parent[address] for address in both) > 1, "numbers that could not be first")
+    stays(t, {address: parent[address] for address in both}, child)
