@@ -3,6 +3,7 @@
 import re
 
 import harness
+from test_fork import family
 from test_rights import ordinary_user
 
 CONDITION = "(i * 7 + id) % 500 == 3"  # as in threads.c
@@ -56,13 +57,15 @@ def check_threads(t, table, nthreads, iterations):
     return body
 
 
-def many_threads(t, server, prog, nthreads, iterations, kind="hbreak"):
-    """All but a few true hits of all threads are ignored; the program counts them."""
+def many_threads(t, server, prog, nthreads, iterations, kind="hbreak", condition=CONDITION):
+    """All but a few true hits of all threads are ignored; the program counts them. A
+    condition may read at {{trap}}. Returns the location's row."""
     told = 5
     ignored = sum(true_hits(nthreads, iterations)) - told
     gdb = t.gdb(server, prog=prog, python=PYTHON + f"""
-run("{kind} {t.line("threads.c", "BODY")} if {CONDITION}")
 run("break {t.line("threads.c", "DONE")}")
+trap = gdb.breakpoints()[0].locations[0].address
+run(f"{kind} {t.line("threads.c", "BODY")} if {condition}")
 said = run("monitor ignore body {ignored}")
 stops = []
 while True:
@@ -79,6 +82,7 @@ run("continue")
     t.match(rf"expected {ignored + told} stops", server.output())
     body = check_threads(t, result["table"], nthreads, iterations)
     t.equal(body["ignored"], ignored, "ignored hits")
+    return body
 
 
 def test_ignored_among_many_threads(t):
@@ -86,6 +90,15 @@ def test_ignored_among_many_threads(t):
     iterations = t.quick(8000, 200)
     server = t.server("COMM", t.prog("threads"), "64", iterations)
     many_threads(t, server, t.prog("threads"), 64, iterations)
+
+
+def test_ignored_where_the_kernel_leaves_true_hits_to_the_stub(t):
+    """Its programs do not know the byte that lies under a trap."""
+    t.need_kernel_conditions()
+    server = t.server("COMM", t.prog("threads"), "8", "1000")
+    body = many_threads(t, server, t.prog("threads"), 8, 1000,
+                        condition=CONDITION + " && *(unsigned char *){trap} != 0xcc")
+    t.equal(body["maybe"], sum(true_hits(8, 1000)), "hits that the stub decided")
 
 
 def test_ignored_by_the_stub(t):
@@ -238,6 +251,37 @@ run("kill")
     t.check(any("ignores its next 1000 hits" in line
                 for line in tables(result["tables"][1])[2]), "a setting is no count")
     t.match(r"Will ignore no hits", result["off"])
+
+
+def test_ignored_changes_of_a_variable(t):
+    t.truehit_only("monitor ignore")
+    for server, prog in ((t.server("COMM", t.prog("watch")), t.prog("watch")),
+                         ordinary_user(t, program="watch")):
+        gdb = t.gdb(server, "break main", "continue", "delete",
+                    "set breakpoint always-inserted on", "watch w4", "monitor ignore w4 2",
+                    prog=prog, python='emit(stops=stops(["w4"]))')
+        t.equal([row[1] for row in gdb.results[0]["stops"]], ["210000"], "w4 at the stops")
+
+
+def test_what_is_ignored_is_ignored_in_a_forked_child(t):
+    t.truehit_only("monitor count")
+    server = family(t, "fork", 6)
+    gdb = t.gdb(server, "set detach-on-fork off", "set schedule-multiple on",
+                prog=t.prog("family"), python=PYTHON + """
+run("break work if round % 2 == 0")
+said = run("monitor count work")
+places = []
+while any(inferior.pid for inferior in gdb.inferiors()):
+    run("continue")
+    if alive():
+        places.append(gdb.selected_frame().name())
+    else:
+        run(f"inferior {next((i.num for i in gdb.inferiors() if i.pid), 1)}")
+emit(said=said, places=places)
+""")
+    t.match(r"Will only count hits of break", gdb.results[0]["said"])
+    t.check("work" not in gdb.results[0]["places"], "no stop in either process")
+    t.match(r"worked 6 failures 0", server.output())
 
 
 def test_a_change_of_engine_loses_nothing(t):
