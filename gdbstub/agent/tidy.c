@@ -16,7 +16,7 @@ const struct tidy_traits *tidy_traits(const struct ir_insn *insn)
 			[IR_ARITH] = {.sets = true, .plain = true},
 			[IR_EXTEND] = {.sets = true, .plain = true},
 			[IR_REF] = {.sets = true},
-			[IR_GETV] = {.sets = true, .ignores_a = true, .plain = true},
+			[IR_GETV] = {.sets = true, .ignores_a = true},
 			[IR_PRINT] = {.ignores_a = true, .ignores_b = true},
 		};
 
