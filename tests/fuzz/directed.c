@@ -51,6 +51,7 @@ static void run_operands(struct directed *d, unsigned int position, uint64_t a,
 
 	if (d->error)
 		return;
+	machine_plant(machine, &d->batch.programs[position]);
 	machine_set(machine, &state, position);
 	machine_interpret(machine, d->bare[position], &right);
 	for (unsigned int wrong = 0; wrong < 2 && !d->error; wrong++) {

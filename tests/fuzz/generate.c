@@ -89,11 +89,16 @@ static unsigned int random_length(struct generator *g)
 static void plant(struct generator *g)
 {
 	struct fuzz_program *program = g->program;
+	unsigned int count = g->naddresses < FUZZ_TRAPS ? g->naddresses : FUZZ_TRAPS;
 
-	if (g->address == 0 || !chance(g, 10))
+	if (!chance(g, 15))
 		return;
-	program->shadow_start = g->address - 8 + below(g, 16);
-	program->shadow_end = program->shadow_start + 1 + below(g, 4);
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t start = g->addresses[i] - 8 + below(g, 16);
+
+		program->traps[program->ntraps++] =
+			(struct shadow_range){start, start + 1 + below(g, 4)};
+	}
 }
 
 void generate_program(struct fuzz_program *program, const struct roles *roles,

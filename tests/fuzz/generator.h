@@ -31,7 +31,8 @@ struct generator {
 	bool strange;		/* may read other registers */
 	bool loops;		/* may jump backwards */
 	bool variables;		/* may read and set trace state variables */
-	uint64_t address;	/* one that it reads; 0: none */
+	uint64_t addresses[FUZZ_TRAPS]; /* some that it reads */
+	unsigned int naddresses;	/* ... of all so far */
 };
 
 static inline unsigned int below(struct generator *g, unsigned int n)

@@ -12,7 +12,7 @@ const char *const why_texts[WHYS] = {
 	[WHY_ZERO] = "division by zero",
 	[WHY_UNREADABLE] = "unreadable memory",
 	[WHY_ABSENT] = "memory that is not resident",
-	[WHY_PLANTED] = "memory under a trap",
+	[WHY_PLANTED] = "memory under or between traps",
 	[WHY_REGISTER] = "register outside the context",
 	[WHY_LOOP] = "loop bound",
 	[WHY_DEPTH] = "stack too deep",
@@ -183,9 +183,9 @@ static void tell(const struct judge *judge, const struct batch *batch,
 	if (judge->machine->program->refused)
 		buffer_printf(&text, "  refused: %s\n",
 			      judge->machine->program->refused);
-	if (program->shadow_start != program->shadow_end)
-		buffer_printf(&text, "  traps 0x%" PRIx64 "-0x%" PRIx64 "\n",
-			      program->shadow_start, program->shadow_end);
+	for (unsigned int i = 0; i < program->ntraps; i++)
+		buffer_printf(&text, "  trap 0x%" PRIx64 "-0x%" PRIx64 "\n",
+			      program->traps[i].start, program->traps[i].end);
 	for (unsigned int i = 0; i < roles->ngeneral; i++)
 		buffer_printf(&text, "  %s 0x%" PRIx64 "\n",
 			      reg_by_number(roles->arch, roles->general[i])->name,
@@ -225,7 +225,7 @@ struct error *judge_state(struct judge *judge, const struct batch *batch,
 	struct error *error;
 	bool wrong;
 
-	machine_plant(judge->machine, program->shadow_start, program->shadow_end);
+	machine_plant(judge->machine, program);
 	error = try_state(judge->machine, batch->exprs[position], state, position,
 			  &finding);
 	if (error)

@@ -11,7 +11,7 @@ enum why {
 	WHY_ZERO,	/* it divides by zero */
 	WHY_UNREADABLE, /* there is no such memory */
 	WHY_ABSENT,	/* the page is not resident */
-	WHY_PLANTED,	/* a trap is there */
+	WHY_PLANTED,	/* traps are there, or around it */
 	WHY_REGISTER,	/* the kernel does not have it */
 	WHY_LOOP,	/* too many rounds, or the compiler does not take it */
 	WHY_DEPTH,	/* more cells than BPF has room for */

@@ -275,10 +275,18 @@ void machine_refresh(struct machine *machine)
 	arena_refresh(machine->fresh);
 }
 
-void machine_plant(struct machine *machine, uint64_t start, uint64_t end)
+void machine_plant(struct machine *machine, const struct fuzz_program *program)
 {
-	machine->kernel.shared->shadow_start = start;
-	machine->kernel.shared->shadow_end = end;
+	struct shadow_range traps[FUZZ_TRAPS];
+	struct bpf_shared *shared = machine->kernel.shared;
+	struct shadow shadow;
+
+	memcpy(traps, program->traps, sizeof(traps));
+	shadow = shadow_around(traps, program->ntraps);
+	shared->shadow_start = shadow.all.start;
+	shared->shadow_end = shadow.all.end;
+	memcpy(shared->shadow_gaps, shadow.gaps, sizeof(shadow.gaps));
+	machine->planted = program;
 }
 
 /* They exist already, so that it cannot fail. */
@@ -387,25 +395,28 @@ struct inputs {
 	struct variables_draft variables;
 };
 
-/* What the stub knows of the bytes under its traps: here, that they are others. */
-static bool lift_traps(const struct bpf_shared *shared, uint64_t addr, uint8_t *bytes,
-		       size_t len)
+static bool is_planted(const struct fuzz_program *program, uint64_t addr)
 {
-	bool any = false;
+	for (unsigned int i = 0; i < program->ntraps; i++)
+		if (addr >= program->traps[i].start && addr < program->traps[i].end)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < len; i++) {
-		if (addr + i < shared->shadow_start || addr + i >= shared->shadow_end)
-			continue;
-		bytes[i] ^= 0xff;
-		any = true;
-	}
-	return any;
+/* What the stub knows of the bytes under its traps: here, that they are others. */
+static void lift_traps(const struct fuzz_program *program, uint64_t addr,
+		       uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (is_planted(program, addr + i))
+			bytes[i] = (uint8_t)~bytes[i];
 }
 
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
 {
 	const struct inputs *inputs = data;
 	struct machine *machine = inputs->machine;
+	const struct bpf_shared *shared = machine->kernel.shared;
 	ssize_t n = inferior_read(machine->thread->inferior, addr, value, len);
 
 	if (!arena_is_resident(addr, len))
@@ -414,8 +425,9 @@ static int read_memory(void *data, uint64_t addr, void *value, size_t len)
 		inputs->seen->unreadable = true;
 		return -EFAULT;
 	}
-	if (lift_traps(machine->kernel.shared, addr, value, len))
+	if (addr < shared->shadow_end && addr + len > shared->shadow_start)
 		inputs->seen->planted = true;
+	lift_traps(machine->planted, addr, value, len);
 	return 0;
 }
 

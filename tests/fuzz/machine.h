@@ -20,12 +20,13 @@ struct machine {
 	int fresh; /* file of the memory that is never touched */
 	struct bpf_kernel kernel;
 	struct programs programs;
-	struct program *program;   /* the one that is loaded, or NULL */
-	int event;		   /* its event, or -1 */
-	unsigned int loads;	   /* since the last pause for the kernel */
-	struct regs regs;	   /* of the child, at the hit */
-	enum bpf_verdict recorded; /* by the last hit */
-	unsigned int records;	   /* of the last hit */
+	const struct fuzz_program *planted; /* whose traps are planted */
+	struct program *program;	    /* the one that is loaded, or NULL */
+	int event;			    /* its event, or -1 */
+	unsigned int loads;		    /* since the last pause for the kernel */
+	struct regs regs;		    /* of the child, at the hit */
+	enum bpf_verdict recorded;	    /* by the last hit */
+	unsigned int records;		    /* of the last hit */
 };
 
 /** What the interpreter saw on its way. */
@@ -34,7 +35,7 @@ struct interpretation {
 	uint64_t value;
 	bool divided_by_zero, looped, no_register, unreadable;
 	bool elsewhere; /* it read memory that may not be resident */
-	bool planted;	/* it read bytes under a trap */
+	bool planted;	/* it read bytes under a trap, or between traps */
 };
 
 /** Makes the child and what it needs of the kernel. */
@@ -52,8 +53,8 @@ struct error *machine_load(struct machine *machine, const struct agent_list *con
 
 /** Memory that was never touched is so again. */
 void machine_refresh(struct machine *machine);
-/** Plants traps: what the child's memory holds there is not what it should. */
-void machine_plant(struct machine *machine, uint64_t start, uint64_t end);
+/** Plants the program's traps. */
+void machine_plant(struct machine *machine, const struct fuzz_program *program);
 /** Sets registers and trace state variables, and the selector register. */
 void machine_set(struct machine *machine, const struct fuzz_state *state,
 		 uint64_t selector);

@@ -10,7 +10,7 @@ void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 	text->len = 0;
 	text->full = false;
 	program->other_registers = program->other_memory = program->variables = false;
-	program->shadow_start = program->shadow_end = 0;
+	program->ntraps = 0;
 	text_op(text, AGENT_REG, roles->selector);
 	text_op(text, AGENT_CONST8, position);
 	text_op(text, AGENT_EQUAL, 0);
@@ -23,5 +23,5 @@ void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 bool fuzz_program_is_plain(const struct fuzz_program *program)
 {
 	return !program->other_registers && !program->other_memory &&
-	       !program->variables && program->shadow_start == program->shadow_end;
+	       !program->variables && program->ntraps == 0;
 }

@@ -9,11 +9,13 @@
 
 #include "assembler.h"
 #include "roles.h"
+#include "stops/shadow.h"
 
 enum {
 	BATCH = 16, /* programs loaded as one */
 	/* Trace state variables that exist: their numbers are 1 and so on. */
 	FUZZ_VARIABLES = 4,
+	FUZZ_TRAPS = 4, /* at most */
 };
 
 struct fuzz_program {
@@ -22,8 +24,9 @@ struct fuzz_program {
 	 * resident? If neither, the kernel should decide it. */
 	bool other_registers, other_memory;
 	bool variables; /* it reads or sets trace state variables */
-	/* Bytes where traps are planted: not what the program reads. Or both 0. */
-	uint64_t shadow_start, shadow_end;
+	/* Where traps are planted: what is in memory there is not what it should be. */
+	struct shadow_range traps[FUZZ_TRAPS];
+	unsigned int ntraps;
 };
 
 /** What a program is run on, besides memory. */

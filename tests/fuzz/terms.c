@@ -74,7 +74,16 @@ static void address_by_index(struct generator *g)
 	put_op(g, AGENT_ADD, 0);
 }
 
-static void address(struct generator *g, unsigned int size)
+/* Of a variable, as it were: traps may be planted there. */
+static void put_known_address(struct generator *g, unsigned int size)
+{
+	uint64_t address = arena_resident(&g->rng, size);
+
+	g->addresses[g->naddresses++ % FUZZ_TRAPS] = address;
+	put_constant(g, address);
+}
+
+static void put_address(struct generator *g, unsigned int size)
 {
 	if (g->careless && chance(g, 25)) {
 		g->program->other_memory = true;
@@ -95,8 +104,7 @@ static void address(struct generator *g, unsigned int size)
 		address_by_index(g);
 		break;
 	default:
-		g->address = arena_resident(&g->rng, size);
-		put_constant(g, g->address);
+		put_known_address(g, size);
 	}
 }
 
@@ -104,7 +112,7 @@ static void reference(struct generator *g)
 {
 	enum agent_code code = AGENT_REF8 + below(g, 4);
 
-	address(g, agent_opcode(code)->size);
+	put_address(g, agent_opcode(code)->size);
 	put_op(g, code, 0);
 }
 
