@@ -28,10 +28,9 @@ static void explain_place(const struct location *location, struct buffer *out)
 	buffer_printf(out, " (process %d)\n", (int)location->inferior->pid);
 }
 
-static void explain_counts(struct location *location, struct buffer *out)
+static void explain_counts(const struct location *location, struct buffer *out)
 {
 	struct hit_counts counts = location_count(location);
-	_cleanup_buffer_ struct buffer ignores = {0};
 
 	buffer_append_string(out, "  hits:        ");
 	buffer_append_count(out, counts.hits);
@@ -40,9 +39,6 @@ static void explain_counts(struct location *location, struct buffer *out)
 	buffer_append_string(out, " of them true; left to the stub: ");
 	buffer_append_count(out, counts.maybes);
 	buffer_append_char(out, '\n');
-	ignore_describe(location, &ignores);
-	if (ignores.len > 0)
-		buffer_printf(out, "  ignored:     it %s\n", buffer_string(&ignores));
 }
 
 /* What monitor ignore and monitor count have asked for. */
