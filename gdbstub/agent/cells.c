@@ -112,7 +112,7 @@ bool cells_use(const struct cells *s, unsigned int number, unsigned int except)
 
 unsigned int cells_free_slot(const struct cells *s)
 {
-	bool taken[AGENT_STACK_MAX + 2] = {false};
+	bool taken[AGENT_CELLS_MAX + 2] = {false};
 	unsigned int free = 0;
 
 	for (unsigned int i = 0; i < s->depth; i++)

@@ -11,7 +11,7 @@
 #include "agent/ir.h"
 
 struct cells {
-	struct ir_operand cell[AGENT_STACK_MAX];
+	struct ir_operand cell[AGENT_CELLS_MAX];
 	unsigned int depth;
 };
 

@@ -182,7 +182,7 @@ static struct error *flow(struct agent_expr *expr, struct worklist *work,
 		return insn_error(from, "the expression runs past its last byte");
 	insn = &expr->insns[to];
 	if (insn->depth == AGENT_UNREACHED) {
-		insn->depth = (int8_t)depth;
+		insn->depth = (int16_t)depth;
 		work->items[work->count++] = (uint32_t)to;
 		return NULL;
 	}

@@ -10,7 +10,8 @@
 #include "agent/opcode.h"
 
 enum {
-	AGENT_STACK_MAX = 100,	     /* cells, as gdbserver has */
+	AGENT_STACK_MAX = 1000,	     /* cells; gdbserver has 100 */
+	AGENT_CELLS_MAX = 100,	     /* ... of an expression that is compiled */
 	AGENT_LENGTH_MAX = 64 << 10, /* bytes: what a 16-bit jump reaches */
 	AGENT_STEPS_MAX = 1000000,   /* operations that one evaluation may take */
 	AGENT_UNREACHED = -1,
@@ -22,7 +23,7 @@ struct agent_insn {
 	uint32_t offset;    /* in the bytecode */
 	uint32_t target;    /* of a jump: index of an operation */
 	uint8_t code;	    /* enum agent_code */
-	int8_t depth;	    /* cells on the stack before it, or AGENT_UNREACHED */
+	int16_t depth;	    /* cells on the stack before it, or AGENT_UNREACHED */
 	bool leader;	    /* a jump that can be reached leads here */
 	bool loops;	    /* ... from here or from further on */
 };

@@ -557,6 +557,10 @@ struct error *ir_create(const struct agent_expr *expr, const struct ir_target *t
 	*ret = (struct ir){.labels = label_of(count)};
 	if (!references)
 		return ir_error(ret, -ENOMEM);
+	if (depth > AGENT_CELLS_MAX) {
+		give_up(&l, "needs a deeper stack");
+		return l.error < 0 ? ir_error(ret, l.error) : NULL;
+	}
 	if (loops)
 		emit(&l, (struct ir_insn){.op = IR_MOVE,
 					  .slot = l.rounds,

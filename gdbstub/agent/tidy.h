@@ -23,7 +23,7 @@ int ir_tidy(struct ir *ir, const struct ir_target *target);
 /* Between the passes. */
 
 /** Cells, one for moves in circles, and one for the rounds of loops. */
-enum { TIDY_SLOTS = AGENT_STACK_MAX + 2 };
+enum { TIDY_SLOTS = AGENT_CELLS_MAX + 2 };
 
 /** An operation of which nothing is known here sets no slot, and reads a and b. */
 struct tidy_traits {

@@ -71,7 +71,7 @@ def nested(depth):
 def test_more_than_the_kernel_takes(t):
     """Too deep or too long for a program in the kernel: the stub evaluates."""
     t.need_kernel_conditions()
-    for condition in (f"{nested(75)} % 7 == 3", " + ".join(["g_s64 * i"] * 700) + " > 5"):
+    for condition in (f"{nested(75)} % 7 == 3", f"{nested(300)} % 7 == 3", " + ".join(["g_s64 * i"] * 700) + " > 5"):
         found = []
         for mode in "host", "target":
             server = t.server("COMM", t.prog("conditions"))

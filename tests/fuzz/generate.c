@@ -119,7 +119,7 @@ void generate_program(struct fuzz_program *program, const struct roles *roles,
 	g.variables = chance(&g, 10);
 	g.actions = random_length(&g);
 	g.jumps = 1 + below(&g, JUMPS_MAX);
-	g.depth_max = deep ? AGENT_STACK_MAX - 8 : DEPTH_MAX;
+	g.depth_max = deep ? AGENT_CELLS_MAX - 8 : DEPTH_MAX;
 	for (unsigned int i = deep ? 20 + below(&g, 70) : 1; i > 0; i--)
 		put_register(&g);
 	while (g.actions > 0) {

@@ -172,7 +172,7 @@ void put_value(struct generator *g)
 		return;
 	}
 	g->terms++;
-	if (kind < 30 || g->terms > NESTING_MAX || g->depth + 4 > AGENT_STACK_MAX) {
+	if (kind < 30 || g->terms > NESTING_MAX || g->depth + 4 > AGENT_CELLS_MAX) {
 		put_register(g);
 	} else if (kind < 50) {
 		put_constant(g, value_random(&g->rng));

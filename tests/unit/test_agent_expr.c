@@ -162,7 +162,7 @@ Test(agent_expr, refuses_overflow)
 	bytes[AGENT_STACK_MAX + 1] = 0x28;
 	bytes[AGENT_STACK_MAX + 2] = 0x27;
 	refuse(bytes, AGENT_STACK_MAX + 3,
-	       "offset 101: dup: more than 100 cells on the stack");
+	       "offset 1001: dup: more than 1000 cells on the stack");
 }
 
 Test(agent_expr, limits_the_length)
