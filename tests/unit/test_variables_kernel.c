@@ -209,6 +209,26 @@ Test(variables_kernel, a_condition_counts)
 	cr_expect_null(program->code.undecided);
 }
 
+Test(variables_kernel, a_loop_counts)
+{
+	struct text t = {.len = 0};
+
+	constant(&t, 10);
+	increment(&t, 0);
+	byte(&t, AGENT_POP);
+	constant(&t, 1);
+	byte(&t, AGENT_SUB);
+	byte(&t, AGENT_DUP);
+	byte(&t, AGENT_IF_GOTO);
+	byte(&t, 0);
+	byte(&t, 2); /* behind the first constant */
+	put_in_text(&t);
+	for (int i = 1; i < 4; i++) {
+		cr_expect_eq(pass(), BPF_FALSE);
+		expect(0, 10 * i);
+	}
+}
+
 Test(variables_kernel, a_maybe_changes_nothing)
 {
 	struct text t = {.len = 0};
