@@ -120,6 +120,7 @@ static struct error *lower_commands(struct compiler *c,
 
 	if (error)
 		return error;
+	variables_note_uses(c, commands);
 	c->commands = calloc(commands->count, sizeof(*c->commands));
 	if (!c->commands)
 		return error_create(ENOMEM, "commands");

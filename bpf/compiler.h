@@ -42,6 +42,15 @@ enum {
 /** Trace state variables that a program can use: each takes room in its frame. */
 enum { PROGRAM_VARIABLES_MAX = 8 };
 
+struct program_variables {
+	struct program_variable {
+		unsigned int number, cell; /* in struct variable_cells */
+		bool is_set;		   /* by some condition */
+	} of[PROGRAM_VARIABLES_MAX];
+	unsigned int count;
+	bool locked; /* the program holds the lock of the cells */
+};
+
 struct compiler {
 	const struct bpf_compile_options *options;
 	const struct reg_def *registers;
@@ -53,12 +62,7 @@ struct compiler {
 	uint32_t labels; /* the first label of the condition at hand */
 	bool used_true, used_maybe;
 	unsigned int doubts; /* as in struct bpf_code */
-	struct program_variable {
-		unsigned int number, cell; /* in struct variable_cells */
-		bool is_set;		   /* by some condition */
-	} variables[PROGRAM_VARIABLES_MAX];
-	unsigned int nvariables;
-	bool locks_variables;
+	struct program_variables variables;
 	/* The commands, if they are captured. */
 	bool captures;
 	struct capture capture;
@@ -96,9 +100,10 @@ void operations_check_shadow(struct compiler *c, int32_t size);
 
 /* variables.c */
 
-/** Finds out which variables the program uses: first of all. */
-void variables_note_uses(struct compiler *c, const struct agent_list *conditions);
-/** Is it one of them? If they are too many, none is. */
+/** The program is to use the variables of these expressions: all of them, or none if
+ * they are too many. */
+void variables_note_uses(struct compiler *c, const struct agent_list *exprs);
+/** Can it be used? */
 bool variables_known(const struct compiler *c, unsigned int number);
 /** Slots at the end of the frame that are not for the stack. */
 unsigned int variables_slots(const struct compiler *c);

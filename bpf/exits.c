@@ -132,7 +132,7 @@ static void emit_settle(struct compiler *c)
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t maybe = bpf_emit_new_labels(e, 2), done = maybe + 1;
 
-	if (!c->locks_variables)
+	if (!c->variables.locked)
 		return;
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_VERDICT, BPF_TRUE), maybe);
 	variables_emit_commit(c);

@@ -2,8 +2,8 @@
 /*
  * Trace state variables in a program: copied into the frame at its start, set there,
  * and written back when it is known that the hit is decided. In between the program
- * holds the lock, which it cannot keep: it runs to its end with interrupts off, even
- * if its thread is killed. One variable that is only read needs no lock.
+ * holds the lock, which it cannot keep: it runs to its end without preemption, even if
+ * its thread is killed. One variable that is only read needs no lock.
  */
 #include "bpf/compiler.h"
 
@@ -31,12 +31,12 @@ static int16_t frame_copy(unsigned int i)
 
 /* ---- which ones ---- */
 
-/* The copy's index; c->nvariables: there is none. */
+/* The copy's index; c->variables.count: there is none. */
 static unsigned int find(const struct compiler *c, unsigned int number)
 {
 	unsigned int i = 0;
 
-	while (i < c->nvariables && c->variables[i].number != number)
+	while (i < c->variables.count && c->variables.of[i].number != number)
 		i++;
 	return i;
 }
@@ -47,9 +47,9 @@ static bool add(struct compiler *c, unsigned int number)
 	const struct variable_cells *cells = c->options->variables;
 	int cell = cells ? variable_cell(cells, number) : -1;
 
-	if (cell < 0 || c->nvariables == PROGRAM_VARIABLES_MAX)
+	if (cell < 0 || c->variables.count == PROGRAM_VARIABLES_MAX)
 		return false;
-	c->variables[c->nvariables++] =
+	c->variables.of[c->variables.count++] =
 		(struct program_variable){.number = number, .cell = (unsigned int)cell};
 	return true;
 }
@@ -59,13 +59,14 @@ static bool note_use(struct compiler *c, const struct agent_insn *insn)
 	unsigned int number = (unsigned int)insn->operand;
 	unsigned int i = find(c, number);
 
-	if (i == c->nvariables && !add(c, number))
+	if (i == c->variables.count && !add(c, number))
 		return false;
-	c->variables[i].is_set |= insn->code == AGENT_SETV;
+	if (insn->code == AGENT_SETV)
+		c->variables.of[i].is_set = c->variables.locked = true;
 	return true;
 }
 
-static bool note_uses_of(struct compiler *c, const struct agent_expr *expr)
+static bool note_expr(struct compiler *c, const struct agent_expr *expr)
 {
 	size_t count;
 	const struct agent_insn *insns = agent_expr_insns(expr, &count);
@@ -77,28 +78,26 @@ static bool note_uses_of(struct compiler *c, const struct agent_expr *expr)
 	return true;
 }
 
-void variables_note_uses(struct compiler *c, const struct agent_list *conditions)
+void variables_note_uses(struct compiler *c, const struct agent_list *exprs)
 {
+	const struct program_variables before = c->variables;
 	bool all = true;
 
-	for (size_t i = 0; i < conditions->count && all; i++)
-		all = note_uses_of(c, conditions->exprs[i]);
-	/* All or none: what cannot decide need not have the lock. */
+	for (size_t i = 0; i < exprs->count && all; i++)
+		all = note_expr(c, exprs->exprs[i]);
 	if (!all)
-		c->nvariables = 0;
-	c->locks_variables = c->nvariables > 1;
-	for (unsigned int i = 0; i < c->nvariables; i++)
-		c->locks_variables |= c->variables[i].is_set;
+		c->variables = before;
+	c->variables.locked |= c->variables.count > 1;
 }
 
 bool variables_known(const struct compiler *c, unsigned int number)
 {
-	return find(c, number) < c->nvariables;
+	return find(c, number) < c->variables.count;
 }
 
 unsigned int variables_slots(const struct compiler *c)
 {
-	return c->nvariables > 0 ? c->nvariables + 1 : 0;
+	return c->variables.count > 0 ? c->variables.count + 1 : 0;
 }
 
 /* ---- what is done with them ---- */
@@ -135,13 +134,13 @@ void variables_emit_begin(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 
-	if (c->nvariables == 0)
+	if (c->variables.count == 0)
 		return;
 	emit_address(c, BPF_REG_2);
-	if (c->locks_variables)
+	if (c->variables.locked)
 		emit_lock(c);
-	for (unsigned int i = 0; i < c->nvariables; i++) {
-		const struct program_variable *variable = &c->variables[i];
+	for (unsigned int i = 0; i < c->variables.count; i++) {
+		const struct program_variable *variable = &c->variables.of[i];
 
 		if (!variable->is_set) {
 			bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_2,
@@ -184,16 +183,16 @@ void variables_emit_commit(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 
-	if (!c->locks_variables)
+	if (!c->variables.locked)
 		return;
 	emit_address(c, BPF_REG_2);
-	for (unsigned int i = 0; i < c->nvariables; i++) {
-		if (!c->variables[i].is_set)
+	for (unsigned int i = 0; i < c->variables.count; i++) {
+		if (!c->variables.of[i].is_set)
 			continue;
 		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, frame_copy(i)));
-		bpf_emit(e,
-			 bpf_store(BPF_DW, BPF_REG_2,
-				   CELL_FIELD(c->variables[i].cell, value), BPF_REG_1));
+		bpf_emit(e, bpf_store(BPF_DW, BPF_REG_2,
+				      CELL_FIELD(c->variables.of[i].cell, value),
+				      BPF_REG_1));
 	}
 	emit_unlock(c);
 }
@@ -203,7 +202,7 @@ void variables_emit_abort(struct compiler *c)
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t done;
 
-	if (!c->locks_variables)
+	if (!c->variables.locked)
 		return;
 	done = bpf_emit_new_labels(e, 1);
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, frame_held()));

@@ -3,6 +3,7 @@
 values; it evaluates a condition that sets one by the server alone."""
 import re
 
+import harness
 import rsp
 
 N = "tvariable $n"
@@ -90,6 +91,24 @@ def test_commands_see_what_the_condition_sets(t):
     t.equal(server.wait(), 0, "exit status of the server")
     t.equal(re.findall(r"^i=(\d+) n=(\d+)$", gdb.output(), re.M),
             [(str(n - 1), str(n)) for n in range(10, 51, 10)], "lines")
+
+
+def test_commands_read_more_variables(t):
+    """One that no condition uses: the kernel captures it, too."""
+    t.need_kernel_conditions()
+    path = t.prog("threads")
+    gdb = t.gdb(t.server(path, "4", "100"), "tvariable $n", "tvariable $m",
+                "monitor set variable 2 7",
+                f'dprintf {t.line("threads.c", "BODY")},"%ld of %ld\\n", $n, $m',
+                "condition 1 ($n = $n + 1) % 100 == 0",
+                f"break {t.line('threads.c', 'DONE')}", "continue",
+                "monitor breakpoints", prog=path, first=("set dprintf-style agent",))
+    t.equal(re.findall(r"^(\d+) of 7$", gdb.output(), re.M), ["100", "200", "300", "400"],
+            "lines")
+    row = next(row for row in harness.breakpoint_rows(gdb.output())
+               if "of %ld" in row["text"])
+    t.equal((row["hits"], row["true"]), (400, 4), "hits")
+    t.no_match("trace state variables", row["text"])
 
 
 def test_commands_set_variables(t):
