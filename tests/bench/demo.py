@@ -49,7 +49,7 @@ def verify(output, done):
     stops = re.findall(r"^(?:Thread .* hit )?Breakpoint 1, ", output, re.M)
     check(len(stops) == 1, f"gdb stopped {len(stops)} times instead of once")
     check(re.search(rf"^\$1 = {TRUE_HIT}$", output, re.M), f"i is not {TRUE_HIT} at the stop")
-    row = re.search(r"^hbreak .*?\s([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)(\s|$)",
+    row = re.search(r"^\s*\d+ hbreak .*?\s([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)(\s|$)",
                     output, re.M)
     check(row, "monitor breakpoints shows no hbreak")
     hits, suppressed, true_hits = (int(n.replace(",", "")) for n in row.groups()[:3])

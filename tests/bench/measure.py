@@ -13,8 +13,11 @@ import statistics
 import subprocess
 import tempfile
 
+import bytecode
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LOOP = ROOT / "tests" / "progs" / "loop.c"
+PIE_BASE = 0x555555554000  # where programs are without randomisation
 LIMIT = 300  # seconds: a run that takes longer hangs
 
 
@@ -53,6 +56,7 @@ class Server:
     def __enter__(self):
         try:
             self.port = int(self.wait_for(r"Listening on port (\d+)"))
+            self.address = f":{self.port}"
         except Broken:
             self.__exit__()
             raise
@@ -85,7 +89,7 @@ class Server:
 
     def gdb(self, program, commands):
         """Runs gdb with these commands; returns its output."""
-        argv = gdb_argv(program, [f"target remote :{self.port}", *commands])
+        argv = gdb_argv(program, [f"target remote {self.address}", *commands])
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
         return done.stdout
@@ -112,6 +116,7 @@ class Case:
     command: str = "hbreak"
     evaluation: str = "target"
     pinned: bool = False
+    code: bytes = b""        # the condition, if it is not gdb's
     runs: list = dataclasses.field(default_factory=list)  # ns per false hit
 
     @property
@@ -156,8 +161,42 @@ class Bench:
             ]
         return cases
 
+    def place(self):
+        """The address of the loop's body in a running program, and of words to read."""
+        output = subprocess.run(
+            gdb_argv(self.loop, [f"info line {line()}", "info address other"]),
+            capture_output=True, text=True, timeout=LIMIT, check=False).stdout
+        found = re.search(r"address (0x\w+)[^$]* (0x\w+)", output)
+        if not found:
+            raise Broken(f"no addresses: gdb said\n{output}")
+        body, other = (PIE_BASE + int(text, 16) for text in found.groups())
+        return body, [other - 8 * i for i in range(4)]
+
+    def size_cases(self, iterations):
+        """Conditions of different sizes. Four reads do not fit into ten operations."""
+        _, words = self.place()
+        sizes = [(operations, reads) for operations in (1, 10, 50, 200) for reads in (0, 1, 4)
+                 if operations >= 10 * reads or operations > 10]
+        cases = []
+        for size in sizes:
+            code = bytecode.condition(*size, words)
+            if bytecode.count(code) != size:
+                raise Broken(f"a condition of {bytecode.count(code)} instead of {size}")
+            cases.append(Case("ops_%d_reads_%d" % size,
+                              "truehit, operations: %d, reads: %d" % size, iterations,
+                              self.truehit, code=code))
+        return cases
+
+    def dprintf_cases(self, iterations, gdbserver_iterations):
+        cases = [Case("dprintf", "truehit, agent dprintf", iterations, self.truehit,
+                      "dprintf")]
+        if self.gdbserver:
+            cases.append(Case("dprintf_gdbserver", "gdbserver, agent dprintf",
+                              gdbserver_iterations, self.gdbserver, "dprintf"))
+        return cases
+
     def run(self, case):
-        """One run of a case: appends the cost of one false hit in ns."""
+        """One run of a case: appends the cost of one hit in ns."""
         if not case.server:
             done = subprocess.run([self.floor, str(case.iterations)], capture_output=True,
                                   text=True, timeout=LIMIT, check=False)
@@ -167,15 +206,37 @@ class Bench:
             case.runs.append(float(match.group(1)))
             return
         with Server(case.server, self.loop, case.iterations, case.pinned) as server:
-            output = server.gdb(self.loop, [
-                f"set breakpoint condition-evaluation {case.evaluation}",
-                f"{case.command} {line()} if i == -1", "continue"])
-            if "exited normally" not in output:
-                raise Broken(f"{case.title}: gdb said\n{output}")
+            if case.code:
+                self.run_bytecode(case, server)
+            elif case.command == "dprintf":
+                self.run_dprintf(case, server)
+            else:
+                self.run_condition(case, server)
             done, cost = server.loop_ns()
         if done != case.iterations:
             raise Broken(f"{case.title}: {done} of {case.iterations} iterations")
         case.runs.append(cost - self.base)
+
+    def run_condition(self, case, server):
+        output = server.gdb(self.loop, [
+            f"set breakpoint condition-evaluation {case.evaluation}",
+            f"{case.command} {line()} if i == -1", "continue"])
+        if "exited normally" not in output:
+            raise Broken(f"{case.title}: gdb said\n{output}")
+
+    def run_bytecode(self, case, server):
+        body, _ = self.place()
+        reply = bytecode.run_with(server, body, case.code)
+        if reply != "W00":
+            raise Broken(f"{case.title}: {reply}")
+
+    def run_dprintf(self, case, server):
+        output = server.gdb(self.loop, ["set dprintf-style agent",
+                                        f'dprintf {line()},"i=%ld\\n", i', "continue"])
+        server.loop_ns()
+        lines = len(re.findall(r"^i=\d+$", output + server.text(), re.M))
+        if lines != case.iterations:
+            raise Broken(f"{case.title}: {lines} of {case.iterations} lines")
 
     def stop_cost(self, server, breakpoints, stops=150):
         """ns of one reported stop and the continue after it, seen by the program."""
