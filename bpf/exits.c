@@ -202,6 +202,7 @@ static void emit_commands(struct compiler *c, uint32_t captured)
 	capture_emit(c, captured);
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_TRUE));
 	emit_location(c);
+	exits_count(c, offsetof(struct bpf_location, uncaptured));
 }
 
 /* Only what something leads to: the verifier refuses dead code. */

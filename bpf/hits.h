@@ -31,7 +31,7 @@ struct bpf_location {
 	struct bpf_tally others; /* hits of threads without an entry; no key */
 	struct gate gate;	 /* which true hits are ignored */
 	uint64_t lost;		 /* hits whose record did not fit into the ring */
-	uint64_t reserved;
+	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */
 };
 
 /** Entries are found by a thread's bucket, at one of its places. */

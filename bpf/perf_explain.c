@@ -63,7 +63,15 @@ static void append_left_to_stub(const struct bpf_code *code, struct buffer *out)
 	for (int i = 0; i < BPF_DOUBTS; i++)
 		if (code->doubts & 1U << i)
 			buffer_printf(out, "  hits at which %s\n", doubts[i]);
-	if (!code->undecided && code->doubts == 0)
+	if (code->uncaptured)
+		buffer_printf(out, "  all commands, as one %s\n", code->uncaptured);
+	else if (code->capture.count > 0)
+		buffer_printf(out,
+			      "  commands of hits at which memory that they read is "
+			      "not resident, a string has\n    more than %d bytes, "
+			      "or the client does not keep up with the output\n",
+			      CAPTURE_STRING_MAX - 2);
+	else if (!code->undecided && code->doubts == 0)
 		buffer_append_string(out, "  nothing\n");
 }
 
@@ -92,6 +100,13 @@ static void append_refusal(const struct program *program, struct buffer *out)
 		out, "  A shorter condition, or one with fewer branches, may do.\n");
 }
 
+static const char *map_name(const struct perf_event *state, int fd)
+{
+	if (fd == state->kernel.hits.fd)
+		return "records";
+	return fd == state->kernel.output.fd ? "output" : "shared with the stub";
+}
+
 /* Names registers of the thread, and what else the instruction alone does not tell. */
 static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 {
@@ -100,9 +115,7 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 	const struct reg_def *registers = state->arch->registers(&count);
 
 	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg != 0)
-		buffer_append_string(out, insn->imm == state->programs.options.ring_fd
-						  ? "records"
-						  : "shared with the stub");
+		buffer_append_string(out, map_name(state, insn->imm));
 	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW) || insn->src_reg != REG_CONTEXT)
 		return;
 	for (unsigned int i = 0; i < count; i++)

@@ -86,6 +86,24 @@ void perf_event_reset_counts(struct engine *engine, struct location *location)
 
 	tally_take(state->kernel.shared, placement->program->location, forget,
 		   placement);
+	state->kernel.shared->locations[placement->program->location].uncaptured = 0;
+}
+
+/* Where commands run, if there are any. */
+static void describe_commands(const struct perf_event *state,
+			      const struct program *program, struct buffer *out)
+{
+	uint64_t by_stub =
+		state->kernel.shared->locations[program->location].uncaptured;
+
+	if (program->refused)
+		return;
+	if (program->code.uncaptured)
+		buffer_printf(out, "; commands by the stub: %s",
+			      program->code.uncaptured);
+	else if (by_stub > 0)
+		buffer_printf(out, "; commands of %" PRIu64 " hits by the stub",
+			      by_stub);
 }
 
 void perf_event_describe(struct engine *engine, const struct location *location,
@@ -102,9 +120,7 @@ void perf_event_describe(struct engine *engine, const struct location *location,
 		buffer_printf(out, "kernel; maybe: %s", program->code.undecided);
 	else
 		buffer_append_string(out, "kernel");
-	if (program->code.uncaptured)
-		buffer_printf(out, "; commands by the stub: %s",
-			      program->code.uncaptured);
+	describe_commands(engine->state, program, out);
 	if (missed > 0)
 		buffer_printf(out, "; %" PRIu64 " hits missed", missed);
 }

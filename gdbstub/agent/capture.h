@@ -20,8 +20,10 @@
 #include "base/error.h"
 
 enum {
-	CAPTURE_STRING_MAX = 256, /* bytes of a string, with its NUL */
-	CAPTURE_SIZE_MAX = 4096,  /* of a record */
+	/* Room for a string, with its NUL. One that fills it may be longer, as far as a
+	 * program can tell. */
+	CAPTURE_STRING_MAX = 256,
+	CAPTURE_SIZE_MAX = 4096, /* of a record */
 };
 
 struct capture_argument {
