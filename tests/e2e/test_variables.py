@@ -82,6 +82,18 @@ def test_more_than_a_program_takes(t):
         t.match(rf"^\${number} = {wanted}$", output)
 
 
+def test_by_traps(t):
+    """All hardware slots are taken."""
+    t.truehit_only("trace state variables without tracepoints")
+    path = t.prog("loop")
+    gdb = t.gdb(t.server(path, "60"), N,
+                *(f"hbreak {t.line('loop.c', f'NEVER{i}')}" for i in (1, 2, 3)),
+                "watch other", f"break {t.line('loop.c', 'BODY')} if ($n = $n + 1) == 20",
+                "continue", "print i", "print $n", "monitor breakpoints", prog=path)
+    t.match(r"^\$1 = 19$", gdb.output())
+    t.match(r"^\$2 = 20$", gdb.output())
+
+
 def test_commands_see_what_the_condition_sets(t):
     t.truehit_only("trace state variables without tracepoints")
     server = t.server("COMM", t.prog("loop"), "50")

@@ -209,6 +209,20 @@ Test(variables_kernel, a_condition_counts)
 	cr_expect_null(program->code.undecided);
 }
 
+Test(variables_kernel, an_ignored_hit_counts_too)
+{
+	struct text t = {.len = 0};
+
+	increment(&t, 0);
+	put_in_text(&t);
+	gate_set(&kernel.shared->locations[program->location].gate, 2);
+	for (int i = 1; i < 5; i++) {
+		cr_expect_eq(pass(), BPF_TRUE);
+		expect(0, i);
+	}
+	cr_expect_eq(records, 2);
+}
+
 Test(variables_kernel, a_loop_counts)
 {
 	struct text t = {.len = 0};
