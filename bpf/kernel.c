@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/proc.h"
 #include "bpf/alive.h"
 
 /* A power of two and a multiple of every page size. A thread leaves a record per
@@ -61,6 +62,21 @@ int bpf_kernel_load_false(void)
 	return bpf_kernel_load(insns, sizeof(insns) / sizeof(*insns), NULL, 0);
 }
 
+/* Above 2, kernels of distributions let users without rights open no event at all. */
+static struct error *rights_error(int err)
+{
+	long paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid");
+
+	if (paranoid > 2)
+		return error_create(
+			err,
+			"BPF programs may not be loaded, and with sysctl "
+			"kernel.perf_event_paranoid at %ld, no perf events be "
+			"opened (%s)",
+			paranoid, rights);
+	return error_create(err, "BPF programs may not be loaded (%s)", rights);
+}
+
 static struct error *check_rights(void)
 {
 	struct error *error = bpf_alive(bpf_kernel_load_false, ALIVE_TIMEOUT);
@@ -69,7 +85,7 @@ static struct error *check_rights(void)
 	if (error)
 		return error;
 	if (fd == -EPERM || fd == -EACCES)
-		return error_create(-fd, "BPF programs may not be loaded (%s)", rights);
+		return rights_error(-fd);
 	if (fd < 0)
 		return error_create(-fd, "BPF programs cannot be loaded");
 	return NULL;

@@ -95,7 +95,7 @@ def test_logic(t):
 def test_registers_globals_pointers(t):
     conditions = [
         "$rdi != 0 && i == 4", "(int)$rax < 0 || i == 2", "$rsp % 16 == 0 && i < 3",
-        "$rip == &body || i == 12", "$eflags & 0x40", "*g_pointer < 0",
+        "$rip == &body || i == 12", "(int)$eflags & 0x44", "*g_pointer < 0",
         "g_array[i % 8] > 4", "*(g_array + (n & 7)) == -1", "g_text[i % 16] == 'd'",
         "(long)&g_s32 % 4 == 0 && i == 9", "*(short *)&g_s32 < 0", "*(char *)&g_u64 == g_s8",
         "g_pointer - g_array == 3", "g_pointer == &g_array[5]",

@@ -57,6 +57,15 @@ def test_other_threads_run_on(t):
     t.check(len(ends) < 10, f"the other thread was resumed {len(ends)} times")
 
 
+def test_registers_of_the_kernel(t):
+    """Those that it has, narrow ones too, leave nothing open; of others, it is told."""
+    t.need_x86()
+    row, _, _ = pages(t, "(int)$eflags == 1 || $cs == 1 || $ss == 1 || $orig_rax == 1")
+    t.equal(row["maybe"], 0, "hits that were left open")
+    row, _, _ = pages(t, "$ds == 1")
+    t.match(r"reads \$ds", row["text"])
+
+
 def test_a_trap_elsewhere(t):
     """A trap in the program and one in the dynamic linker: what lies between them is
     read in the kernel."""

@@ -40,6 +40,10 @@ def test_without_rights(t):
             said = [l for l in server.output().splitlines()
                     if "cap_bpf" in l.lower() or "BPF" in l]
             t.equal(len(said), 1, "lines about it on stderr")
+            with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+                forbidden = int(file.read()) > 2
+            t.equal("kernel.perf_event_paranoid" in said[0], forbidden,
+                    f"perf_event_open is spoken of: {said[0]}")
 
 
 def test_without_rights_many_hits(t):
