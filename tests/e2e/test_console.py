@@ -111,6 +111,17 @@ def test_lines_at_the_end_of_a_client_that_did_not_read(t):
     t.equal(lines.server.wait(), 0, "exit status of the server")
 
 
+def test_a_million_lines(t):
+    """In the kernel; far fewer where every hit stops the program."""
+    prepare(t)
+    count = t.quick(1000000, 10000)
+    lines = Lines(t, count, padding=1)
+    lines.without_acknowledgements()
+    lines.go_on()
+    t.equal(lines.read_to_the_end(), b"W07", "the last packet")
+    lines.expect(lines.shown(), 0, count)
+
+
 def test_memory_is_bounded(t):
     """More than is kept for a client: the program waits for it."""
     prepare(t)
