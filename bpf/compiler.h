@@ -2,7 +2,8 @@
 /*
  * Inside the compiler. compile.c drives it, condition by condition, and notes what
  * cannot be decided; operations.c emits one operation of the IR at a time; values.c
- * moves operands between slots, the event's context and BPF's registers; exits.c
+ * moves operands between slots, the event's context and BPF's registers; variables.c
+ * has the copies of trace state variables that an evaluation works on; exits.c
  * emits what happens once the verdict is known, by tally.c, gate.c and capture.c: the
  * hit is counted, may be ignored, runs its commands; the record, the stop.
  */
