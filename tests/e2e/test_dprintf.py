@@ -14,6 +14,11 @@ def lines(output, regex):
     return re.findall(f"^{regex}$", output, re.M)
 
 
+def line_after(t, file, mark):
+    file, number = t.line(file, mark).split(":")
+    return f"{file}:{int(number) + 1}"
+
+
 def console(t, server, gdb):
     """What is printed while a client is there: in its console; gdbserver has its own."""
     return (server if t.config.reference else gdb).output()
@@ -40,6 +45,54 @@ def test_no_line_is_lost(t):
                 prog=t.prog("lines"), first=AGENT)
     t.match(r"exited with code 07", gdb.output())
     t.equal(lines(gdb.output(), r"line (\d+)"), [str(i) for i in range(count)], "lines")
+
+
+def test_a_million_lines(t):
+    """The program does not stop for them: it is the kernel that runs the commands."""
+    t.truehit_only("console of gdb's")
+    t.need_kernel_conditions()
+    count = 1000000
+    server = t.server("COMM", t.prog("loop"), str(count))
+    gdb = t.gdb(server, f'dprintf {t.line("loop.c", "BODY")},"i=%ld\\n", i',
+                f"tbreak {line_after(t, 'loop.c', 'BODY')}", "continue",
+                "monitor breakpoints", "continue", prog=t.prog("loop"), first=AGENT)
+    t.equal(lines(gdb.output(), r"i=(\d+)"), [str(i) for i in range(count)], "lines")
+    t.match(r"perf_event +kernel(; commands of \d+ hits by the stub)? +1,000,000 +0 +1,000,000 ",
+            gdb.output())
+
+
+def test_threads_print_in_their_order(t):
+    server = t.server("COMM", t.prog("threads"), "4", "20000")
+    gdb = t.gdb(server, f'dprintf {t.line("threads.c", "BODY")},"<%d %d>\\n", id, i',
+                "continue", prog=t.prog("threads"), first=AGENT)
+    server.wait()
+    found = [[] for _ in range(4)]
+    for id_, i in re.findall(r"<(\d+) (\d+)>", console(t, server, gdb)):
+        found[int(id_)].append(int(i))
+    for thread in range(4):
+        t.equal(found[thread], list(range(20000)), f"thread {thread}")
+
+
+def test_lines_that_only_the_stub_can_print(t):
+    """Long strings, between others that the kernel takes: one order."""
+    long = "x" * 1000
+    server = t.server("COMM", t.prog("loop"), "600", long)
+    gdb = t.gdb(server, f'dprintf {t.line("loop.c", "BODY")},"i=%ld <%s>\\n", '
+                "i, argv[1 + i / 7 % 2]", "continue", prog=t.prog("loop"), first=AGENT)
+    server.wait()
+    t.equal(lines(console(t, server, gdb), r"i=\d+ <(?:600|x+)>"),
+            [f"i={i} <{long if i // 7 % 2 else 600}>" for i in range(600)], "lines")
+
+
+def test_other_commands_for_the_same_place(t):
+    server = t.server("COMM", t.prog("lines"), "20")
+    gdb = t.gdb(server, 'dprintf line,"a=%ld\\n", number',
+                f"tbreak {line_after(t, 'lines.c', 'LINE')} if number == 9", "continue",
+                "delete", 'dprintf line,"b=%ld\\n", number + 1', "continue",
+                prog=t.prog("lines"), first=AGENT)
+    server.wait()
+    t.equal(lines(console(t, server, gdb), r"([ab]=\d+)"),
+            [f"a={i}" for i in range(10)] + [f"b={i + 1}" for i in range(10, 20)], "lines")
 
 
 def test_ctrl_c(t):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Users with fewer rights: everything works, only the engine differs."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -52,6 +53,15 @@ def test_without_rights_many_hits(t):
                 python='emit(stops=stops(["i"]))')
     t.equal([row[1] for row in gdb.results[0]["stops"]], ["1555"], "stops")
     t.match(r"^2000 iterations", server.output())
+
+
+def test_without_rights_dprintf(t):
+    server, prog = ordinary_user(t, program="loop", arguments=("500",))
+    gdb = t.gdb(server, f'dprintf {t.line("loop.c", "BODY")},"i=%ld\\n", i', "continue",
+                prog=prog, first=("set dprintf-style agent",))
+    server.wait()
+    output = (server if t.config.reference else gdb).output()
+    t.equal(re.findall(r"^i=(\d+)$", output, re.M), [str(i) for i in range(500)], "lines")
 
 
 def test_without_rights_threads(t):
