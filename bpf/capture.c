@@ -60,10 +60,10 @@ static void read_string(struct compiler *c, const struct capture_argument *argum
 				in_record(argument->offset + sizeof(uint64_t))));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, room));
 	bpf_emit(e, bpf_call(BPF_FUNC_probe_read_user_str));
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSLE, BPF_REG_0, 0), c->label_maybe);
+	exits_doubt(c, bpf_jump_if_imm(BPF_JSLE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	if (!argument->cut)
-		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSGE, BPF_REG_0, room),
-			      c->label_maybe);
+		exits_doubt(c, bpf_jump_if_imm(BPF_JSGE, BPF_REG_0, room),
+			    BPF_DOUBT_STRING);
 }
 
 static void store_string(struct compiler *c, const struct capture_argument *argument,
@@ -80,7 +80,6 @@ static void store_string(struct compiler *c, const struct capture_argument *argu
 	load_record(e, BPF_REG_1);
 	bpf_emit(e,
 		 bpf_store(BPF_DW, BPF_REG_1, in_record(argument->offset), BPF_REG_0));
-	c->used_maybe = true;
 }
 
 void capture_store(struct compiler *c, const struct ir_insn *insn)
@@ -123,6 +122,7 @@ void capture_emit(struct compiler *c, uint32_t captured)
 	begin_record(c, full);
 	c->label_maybe = give_up;
 	c->used_maybe = false;
+	c->doubts = 1U << BPF_DOUBT_FULL;
 	for (c->command = 0; c->command < c->ncommands; c->command++)
 		compile_ir(c, &c->commands[c->command]);
 	finish_record(e, BPF_FUNC_ringbuf_submit);
@@ -134,5 +134,6 @@ void capture_emit(struct compiler *c, uint32_t captured)
 	bpf_emit_bind(e, full);
 	c->label_maybe = label_maybe;
 	c->used_maybe = used_maybe;
+	c->command_doubts = c->doubts;
 	c->doubts = doubts;
 }

@@ -197,6 +197,7 @@ static struct error *finish(struct compiler *c, struct bpf_code *ret)
 	if (!error)
 		error = take_notes(&c->uncaptured, &ret->uncaptured);
 	ret->doubts = c->doubts;
+	ret->command_doubts = c->command_doubts;
 	if (!error)
 		error = bpf_emit_finish(&c->emitter, &ret->insns, &ret->count);
 	if (!error && c->captures) {

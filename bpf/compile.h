@@ -62,6 +62,9 @@ enum bpf_doubt {
 	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */
+	/* Of the capture of commands only. */
+	BPF_DOUBT_STRING, /* a string is too long for the record */
+	BPF_DOUBT_FULL,	  /* there is no room for the record */
 	BPF_DOUBTS
 };
 
@@ -72,7 +75,8 @@ struct bpf_code {
 	unsigned int doubts; /* 1 << enum bpf_doubt */
 	/* Why the stub runs commands, at all hits or where paths end so; or NULL. */
 	char *uncaptured;
-	struct capture capture; /* the records that it leaves of commands */
+	unsigned int command_doubts; /* what else can make it run them; as doubts */
+	struct capture capture;	     /* the records that it leaves of commands */
 };
 
 /**

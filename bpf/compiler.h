@@ -62,7 +62,7 @@ struct compiler {
 	uint32_t label_true, label_maybe;
 	uint32_t labels; /* the first label of the condition at hand */
 	bool used_true, used_maybe;
-	unsigned int doubts; /* as in struct bpf_code */
+	unsigned int doubts, command_doubts; /* as in struct bpf_code */
 	struct program_variables variables;
 	/* The commands, if they are captured. */
 	bool captures;

@@ -12,66 +12,68 @@ static const struct {
 	const char *reason;
 	const char *advice;
 } advices[] = {
-	{"reads ", "the kernel does not have this register at a hit; what is decided "
-		   "before it is read, as in\n    \"i == 5 && $xmm0...\", stays in the "
-		   "kernel"},
-	{"divides by zero", "the divisor is the constant 0; gdb shows the error"},
-	{"needs a deeper stack", "nest it less deeply"},
-	{"uses more than 8", "use fewer of them in one condition"},
+	{"reads ",
+	 "The kernel does not have it at a hit. What is decided before it is\n"
+	 "      read, as in \"i == 5 && $xmm0...\", stays in the kernel."},
+	{"divides by zero", "The divisor is the constant 0; gdb shows the error."},
+	{"needs a deeper stack", "Nest it less deeply."},
+	{"uses more than 8", "Use fewer of them in one condition."},
 };
 
-static void append_reason(const char *reason, size_t len, struct buffer *out)
-{
-	buffer_append_string(out, "  hits at which the condition ");
-	buffer_append(out, reason, len);
-	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
-		if (strncmp(reason, advices[i].reason, strlen(advices[i].reason)) == 0)
-			buffer_printf(out, ":\n    %s", advices[i].advice);
-	buffer_append_char(out, '\n');
-}
-
-/* @reasons as bpf_code has them, separated by ", ". */
-static void append_reasons(const char *reasons, struct buffer *out)
-{
-	while (*reasons != '\0') {
-		size_t len = strcspn(reasons, ",");
-
-		append_reason(reasons, len, out);
-		reasons += len;
-		reasons += strspn(reasons, ", ");
-	}
-}
-
 static const char *const doubts[BPF_DOUBTS] = {
-	[BPF_DOUBT_PAGE] = "a page that is read is not resident: the stub's reading "
-			   "brings it\n    in, so that the next hits are decided in "
-			   "the kernel",
-	[BPF_DOUBT_TRAP] = "a byte that is read lies under the trap of another "
-			   "location: hbreak plants\n    none",
+	[BPF_DOUBT_PAGE] = "a page that is read is not resident (the stub's reading "
+			   "brings it in)",
+	[BPF_DOUBT_TRAP] = "a byte that is read lies under a planted trap (hbreak "
+			   "plants none)",
 	[BPF_DOUBT_DIVISOR] = "a divisor is zero: an error, which gdb shows",
 	[BPF_DOUBT_REGISTER] = "the program steps itself, as its flags are read",
 	[BPF_DOUBT_VARIABLE] = "a trace state variable does not exist: an error, which "
 			       "gdb shows",
 	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
-	[BPF_DOUBT_STEPS] = "a loop of the condition takes too many steps",
+	[BPF_DOUBT_STEPS] = "a loop takes too many steps",
+	[BPF_DOUBT_STRING] = "a string is too long to be captured",
+	[BPF_DOUBT_FULL] = "the ring of what was captured is full",
 };
+
+static void append_reason(const char *what, const char *reason, size_t len,
+			  struct buffer *out)
+{
+	buffer_printf(out, "    - %s%.*s\n", what, (int)len, reason);
+	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
+		if (strncmp(reason, advices[i].reason, strlen(advices[i].reason)) == 0)
+			buffer_printf(out, "      %s\n", advices[i].advice);
+}
+
+/* What is left to the stub: @reasons, as bpf_code has them, separated by ", ",
+ * and what @bits stand for. */
+static void append_left(const char *title, const char *what, const char *reasons,
+			unsigned int bits, struct buffer *out)
+{
+	if (!reasons && bits == 0)
+		return;
+	buffer_printf(out, "  %s\n", title);
+	while (reasons && *reasons != '\0') {
+		size_t len = strcspn(reasons, ",");
+
+		append_reason(what, reasons, len, out);
+		reasons += len;
+		reasons += strspn(reasons, ", ");
+	}
+	for (int i = 0; i < BPF_DOUBTS; i++)
+		if (bits & 1U << i)
+			buffer_printf(out, "    - %s\n", doubts[i]);
+}
 
 static void append_left_to_stub(const struct bpf_code *code, struct buffer *out)
 {
-	if (code->undecided)
-		append_reasons(code->undecided, out);
-	for (int i = 0; i < BPF_DOUBTS; i++)
-		if (code->doubts & 1U << i)
-			buffer_printf(out, "  hits at which %s\n", doubts[i]);
-	if (code->uncaptured)
-		buffer_printf(out, "  all commands, as one %s\n", code->uncaptured);
-	else if (code->capture.count > 0)
-		buffer_printf(out,
-			      "  commands of hits at which memory that they read is "
-			      "not resident, a string has\n    more than %d bytes, "
-			      "or the client does not keep up with the output\n",
-			      CAPTURE_STRING_MAX - 2);
-	else if (!code->undecided && code->doubts == 0)
+	size_t start = out->len;
+
+	append_left("hits at which", "the condition ", code->undecided, code->doubts,
+		    out);
+	append_left(code->capture.count > 0 ? "commands at hits at which"
+					    : "all commands, as one of them",
+		    "", code->uncaptured, code->command_doubts, out);
+	if (out->len == start)
 		buffer_append_string(out, "  nothing\n");
 }
 
@@ -100,22 +102,22 @@ static void append_refusal(const struct program *program, struct buffer *out)
 		out, "  A shorter condition, or one with fewer branches, may do.\n");
 }
 
-static const char *map_name(const struct perf_event *state, int fd)
+static const char *map_name(const struct bpf_compile_options *options, int fd)
 {
-	if (fd == state->kernel.hits.fd)
-		return "records";
-	return fd == state->kernel.output.fd ? "output" : "shared with the stub";
+	if (fd == options->shared_fd)
+		return "shared with the stub";
+	return fd == options->ring_fd ? "records of hits" : "records of commands";
 }
 
 /* Names registers of the thread, and what else the instruction alone does not tell. */
 static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 {
-	const struct perf_event *state = data;
+	const struct bpf_compile_options *options = data;
 	unsigned int count;
-	const struct reg_def *registers = state->arch->registers(&count);
+	const struct reg_def *registers = options->arch->registers(&count);
 
 	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg != 0)
-		buffer_append_string(out, map_name(state, insn->imm));
+		buffer_append_string(out, map_name(options, insn->imm));
 	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW) || insn->src_reg != REG_CONTEXT)
 		return;
 	for (unsigned int i = 0; i < count; i++)
@@ -129,6 +131,7 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 void perf_event_explain(struct engine *engine, const struct location *location,
 			struct buffer *out)
 {
+	struct perf_event *state = engine->state;
 	const struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
 
@@ -137,7 +140,7 @@ void perf_event_explain(struct engine *engine, const struct location *location,
 			      program->code.count,
 			      program->refused ? ", which was refused" : "");
 		bpf_print(program->code.insns, program->code.count, comment,
-			  engine->state, out);
+			  &state->programs.options, out);
 	}
 	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (program->refused)

@@ -59,7 +59,7 @@ def test_what_is_left_to_the_stub(t):
     t.need_x86()
     text = explain(t, ["break body if i == 7 && n / i > 3 && $mxcsr"], "body")
     left = sections(text)["Left"]
-    t.match(r"the condition reads \$mxcsr:", left)
+    t.match(r"^    - the condition reads \$mxcsr$", left)
     t.match(r"divisor is zero", left)
     t.match(r"not resident", left)
 
@@ -116,6 +116,16 @@ def test_commands(t):
                        "condition 2 i == 3"], "body")
     t.match(r"^Condition: .* == 3$", text)
     t.match(r'^Command: printf "i=%d\\n"', text)
+
+
+def test_commands_in_the_kernel(t):
+    t.need_kernel_conditions()
+    text = explain(t, ["set dprintf-style agent", 'dprintf body,"%s\\n", &g_text[0]'], "body")
+    left = sections(text)["Left"]
+    t.match(r"^  commands at hits at which\n(    - .*\n)*    - a string is too long", left)
+    t.match(r"^    - the ring .* is full", left)
+    t.no_match(r"^  hits", left)
+    t.match(r"; records of commands$", text)
 
 
 def test_counts(t):
