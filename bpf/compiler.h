@@ -132,6 +132,8 @@ void exits_emit(struct compiler *c, bool used_false);
 
 /** Counts the hit for the thread FRAME_TID, by REG_VERDICT. */
 void tally_emit(struct compiler *c);
+/** The hit, which was counted by REG_VERDICT, is a maybe after all. */
+void tally_emit_maybe(struct compiler *c);
 
 /* capture.c */
 

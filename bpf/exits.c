@@ -82,6 +82,7 @@ static void emit_tid(struct compiler *c)
 static void emit_lost(struct compiler *c)
 {
 	exits_count(c, offsetof(struct bpf_location, lost));
+	tally_emit_maybe(c);
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_MAYBE));
 }
 

@@ -58,17 +58,35 @@ static void emit_find(struct compiler *c)
 	bpf_emit_bind(e, found);
 }
 
+/* r2's hits by REG_VERDICT += amount; r2 is used up. */
+static void emit_add(struct compiler *c, int32_t amount)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_VERDICT));
+	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_1, sizeof(uint64_t)));
+	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_2, BPF_REG_1));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, amount));
+	bpf_emit(e, bpf_atomic_add(BPF_REG_2, offsetof(struct bpf_tally, hits),
+				   BPF_REG_1));
+}
+
 void tally_emit(struct compiler *c)
+{
+	emit_find(c);
+	emit_add(c, 1);
+}
+
+void tally_emit_maybe(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 
 	emit_find(c);
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_VERDICT));
-	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_1, sizeof(uint64_t)));
-	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_2, BPF_REG_1));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, 1));
-	bpf_emit(e, bpf_atomic_add(BPF_REG_2, offsetof(struct bpf_tally, hits),
+	bpf_emit(e, bpf_atomic_add(BPF_REG_2,
+				   offsetof(struct bpf_tally, hits.by[BPF_MAYBE]),
 				   BPF_REG_1));
+	emit_add(c, -1);
 }
 
 /* ---- the stub's part ---- */
