@@ -125,21 +125,28 @@ void liveness_back(struct liveness *l, const struct ir_insn *insn)
 		need(l, insn->b, bits);
 }
 
+/*
+ * Each pass brings what is needed in a loop to those inside. That takes as many passes
+ * as there are jumps back one behind the other: few, or the code is a freak, and then
+ * all is needed everywhere.
+ */
 int liveness_init(struct liveness *l, const struct ir *ir)
 {
+	enum { PASSES_MAX = 32 };
 	size_t size = ir->labels * sizeof(*l->labels);
 	_cleanup_free_ struct slot_set *before = calloc(1, size);
 
 	*l = (struct liveness){.labels = calloc(1, size)};
 	if (!l->labels || !before)
 		return -ENOMEM;
-	/* Until no loop brings news to its head. */
-	do {
+	for (int pass = 0; pass == 0 || memcmp(before, l->labels, size) != 0; pass++) {
+		if (pass == PASSES_MAX)
+			memset(l->labels, 0xff, size);
 		memcpy(before, l->labels, size);
 		liveness_end(l);
 		for (size_t i = ir->count; i-- > 0;)
 			liveness_back(l, &ir->insns[i]);
-	} while (memcmp(before, l->labels, size) != 0);
+	}
 	liveness_end(l);
 	return 0;
 }
