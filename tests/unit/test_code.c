@@ -277,22 +277,22 @@ Test(code, slots_are_few)
 {
 	static const uint8_t bytes[] = {REG(0), 0x12, REG(0), 0x12, 0x02, REG(0),
 					0x12,	0x02, REG(0), 0x12, 0x02, 0x27};
-	uint8_t deep[3 * AGENT_STACK_MAX + AGENT_STACK_MAX];
+	uint8_t deep[3 * AGENT_CELLS_MAX + AGENT_CELLS_MAX];
 	struct ir ir = make_ir(bytes, sizeof(bytes));
 	size_t len = 0;
 
 	cr_expect_eq(ir.slots, 2);
 	ir_deinit(&ir);
 	/* Registers of the thread take none, however deep the stack is. */
-	for (int i = 0; i < AGENT_STACK_MAX; i++) {
+	for (int i = 0; i < AGENT_CELLS_MAX; i++) {
 		memcpy(deep + len, (uint8_t[]){REG(0)}, 3);
 		len += 3;
 	}
-	for (int i = 1; i < AGENT_STACK_MAX; i++)
+	for (int i = 1; i < AGENT_CELLS_MAX; i++)
 		deep[len++] = 0x02;
 	deep[len++] = 0x27;
 	ir = make_ir(deep, len);
 	cr_expect_eq(ir.slots, 1);
-	cr_expect_eq(ir.count, AGENT_STACK_MAX);
+	cr_expect_eq(ir.count, AGENT_CELLS_MAX);
 	ir_deinit(&ir);
 }
