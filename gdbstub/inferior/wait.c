@@ -202,6 +202,40 @@ static bool on_vfork_done(struct thread *thread, pid_t child, struct event *even
 	return true;
 }
 
+static bool is_last(const struct thread *thread)
+{
+	return TAILQ_FIRST(&thread->inferior->threads) == thread &&
+	       !TAILQ_NEXT(thread, link);
+}
+
+/* Of the threads of a group, only @thread is left. */
+static void destroy_others(const struct thread *thread)
+{
+	struct thread *other, *next;
+
+	for (other = TAILQ_FIRST(&thread->inferior->threads); other; other = next) {
+		next = TAILQ_NEXT(other, link);
+		if (other != thread && other->group == thread->group)
+			thread_destroy(other);
+	}
+}
+
+/* A task of a group of its own runs another program: it leaves the inferior, and is
+ * a process that nobody has asked for. */
+static bool let_go(struct thread *thread, struct event *event)
+{
+	destroy_others(thread);
+	ptrace(PTRACE_DETACH, thread->group, NULL, NULL);
+	event->kind = is_last(thread) ? EVENT_EXITED : EVENT_THREAD_EXIT;
+	if (event->kind == EVENT_EXITED)
+		return true;
+	event->tid = thread->tid;
+	event->options = thread->options;
+	event->thread = NULL;
+	thread_destroy(thread);
+	return true;
+}
+
 /*
  * The thread that called exec has become the leader, whatever it was before. It is
  * run to the end of the call: only there are its registers the new program's, and a
@@ -211,15 +245,12 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 {
 	struct inferior *inferior = thread->inferior;
 	struct thread *former = inferior_thread(inferior, former_tid);
-	struct thread *other, *next;
 
 	if (former)
 		thread = former;
-	for (other = TAILQ_FIRST(&inferior->threads); other; other = next) {
-		next = TAILQ_NEXT(other, link);
-		if (other != thread)
-			thread_destroy(other);
-	}
+	if (thread->group != inferior->pid)
+		return let_go(thread, event);
+	destroy_others(thread);
 	thread->tid = thread->group = inferior->pid;
 	thread->running = false;
 	thread->injected_signal = 0;
@@ -381,12 +412,9 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 
 static bool decode_end(struct thread *thread, int status, struct event *event)
 {
-	const struct thread_list *threads = &thread->inferior->threads;
-	bool last = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
-
 	/* The last one may be no leader: one that had ended when we attached tells us
 	 * nothing, and one that ends does not take tasks of other groups along. */
-	if (!last) {
+	if (!is_last(thread)) {
 		event->kind = EVENT_THREAD_EXIT;
 		event->thread = NULL;
 		event->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -442,8 +470,10 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 	}
 	if (!decode_stop(thread, status, event))
 		return false;
-	event->thread->interrupting = false;
-	event->thread->listening = false;
+	if (event->thread) {
+		event->thread->interrupting = false;
+		event->thread->listening = false;
+	}
 	return true;
 }
 

@@ -26,7 +26,7 @@ emit(rows=rows, table=table, code=events.exit_code)
             [(task, i) for task in range(TASKS) for i in range(ROUNDS) if holds(i)],
             f"stops of {kind}{condition}")
     t.equal(got["code"], 0, "exit code")
-    if not arguments:
+    if "leave" not in arguments:
         t.match(rf"^{TASKS * ROUNDS} calls", server.output())
     return got["table"]
 
@@ -46,6 +46,12 @@ def test_unconditional(t):
 
 def test_the_program_ends_before_them(t):
     hits(t, "hbreak", " if i % 10 == 9", lambda i: i % 10 == 9, "leave")
+
+
+def test_they_run_another_program(t):
+    """Which makes them processes that nobody has asked to debug."""
+    t.truehit_only("patience with such a task that calls exec")
+    hits(t, "hbreak", " if i % 10 == 9", lambda i: i % 10 == 9, "exec")
 
 
 def test_signal(t):

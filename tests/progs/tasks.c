@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tasks [wait | leave]: tasks that share the program's memory but are no threads of its
- * process: clone(2) with CLONE_VM, without CLONE_THREAD. Each of them makes a thread of
- * its own. All run the same loop. wait: each task then waits for a SIGUSR1; leave: the
- * program itself ends before them.
+ * tasks [wait | leave | exec]: tasks that share the program's memory but are no threads
+ * of its process: clone(2) with CLONE_VM, without CLONE_THREAD. Each of them makes a
+ * thread of its own. All run the same loop. wait: each task then waits for a SIGUSR1;
+ * leave: the program itself ends before them; exec: each task then runs another
+ * program.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum {
 	TASKS = 3,
@@ -24,7 +26,7 @@ enum {
 };
 
 static char stacks[2 * TASKS][STACK] __attribute__((aligned(16)));
-static atomic_int calls, ended, handled, wait_for_signal;
+static atomic_int calls, ended, handled, wait_for_signal, execs;
 
 /* No thread-local storage here: all of them have the leader's. */
 __attribute__((noinline)) static void body(long id, long i)
@@ -57,6 +59,10 @@ static int task_main(void *arg)
 	while (wait_for_signal && !handled)
 		sched_yield(); /* WAIT */
 	atomic_fetch_add(&ended, 1);
+	while (execs && ended < 2 * TASKS)
+		sched_yield();
+	if (execs)
+		execl("/bin/true", "true", (char *)NULL);
 	return 0;
 }
 
@@ -70,7 +76,8 @@ int main(int argc, char **argv)
 {
 	int leave = argc > 1 && strcmp(argv[1], "leave") == 0;
 
-	wait_for_signal = argc > 1 && !leave;
+	wait_for_signal = argc > 1 && strcmp(argv[1], "wait") == 0;
+	execs = argc > 1 && strcmp(argv[1], "exec") == 0;
 	signal(SIGUSR1, on_signal);
 	for (long id = 0; id < TASKS; id++)
 		if (clone(task_main, stacks[id] + STACK, SHARED, (void *)id) < 0)
