@@ -57,7 +57,7 @@ static struct error *add_printf(struct capture *capture, size_t command, size_t 
 	while (next_directive(&format, &piece))
 		lay_out_argument(capture, &last->arguments[last->count++], &piece);
 	if (capture->size > CAPTURE_SIZE_MAX)
-		return error_create(0, "more than %d bytes of arguments",
+		return error_create(0, "has more than %d bytes of arguments",
 				    CAPTURE_SIZE_MAX);
 	return NULL;
 }

@@ -128,6 +128,13 @@ def test_commands_in_the_kernel(t):
     t.match(r"; records of commands$", text)
 
 
+def test_commands_in_the_stub(t):
+    t.need_kernel_conditions()
+    t.need_x86()
+    text = explain(t, ["set dprintf-style agent", 'dprintf body,"%d\\n", $mxcsr'], "body")
+    t.match(r"^  all commands, as one of them\n    - reads \$mxcsr$", text)
+
+
 def test_counts(t):
     t.truehit_only("monitor explain")
     text = explain(t, ["break body if i % 10 == 9"], "body", go="printf")

@@ -283,5 +283,5 @@ Test(capture, what_cannot_be)
 	expect_uncaptured("sets a trace state variable", "\x22\x01\x2d\x00\x01\x27", 6);
 	append_printf(&code, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", arguments, 20);
 	buffer_append_char(&code, AGENT_END);
-	expect_uncaptured("more than 4096 bytes of arguments", code.data, code.len);
+	expect_uncaptured("has more than 4096 bytes of arguments", code.data, code.len);
 }
