@@ -95,6 +95,20 @@ def test_other_commands_for_the_same_place(t):
             [f"a={i}" for i in range(10)] + [f"b={i + 1}" for i in range(10, 20)], "lines")
 
 
+def test_forked_children(t):
+    """A child that gdb follows prints from its first instruction on; one that is let go
+    does not."""
+    where = t.line("fork.c", "BODY")
+    for follow, wanted in ("child", range(11)), ("parent", (0, 1)):
+        server = t.server("COMM", t.prog("fork"))
+        gdb = t.gdb(server, f'dprintf {where},"calls=%d\\n", calls',
+                    f"set follow-fork-mode {follow}", "continue", prog=t.prog("fork"),
+                    first=AGENT)
+        server.wait()
+        t.equal(lines(console(t, server, gdb), r"calls=(\d+)"), [str(i) for i in wanted],
+                f"lines of the {follow}")
+
+
 def test_ctrl_c(t):
     """All lines until the stop, and then the others."""
     t.truehit_only("console of gdb's")

@@ -84,10 +84,11 @@ static void interpret(const struct agent_list *commands, struct buffer *text)
 /* What a program does with one argument. */
 static void store(char *record, const struct capture_argument *argument, uint64_t value)
 {
-	const char *text = memory + (value - MEMORY_ADDR);
+	const char *text;
 	uint64_t len = value;
 
 	if (argument->room > 0 && value != 0) {
+		text = memory + (value - MEMORY_ADDR);
 		len = strnlen(text, argument->room - 1) + 1;
 		memcpy(record + argument->offset + sizeof(len), text, len - 1);
 	} else if (argument->room > 0) {

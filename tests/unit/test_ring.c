@@ -12,7 +12,7 @@
 enum { SIZE = 4096, RECORD = 16 }; /* a record with its header */
 
 /* The second half of the data shows the first one again. */
-static char data[2 * SIZE];
+static _Alignas(uint64_t) char data[2 * SIZE];
 static unsigned long consumer, producer;
 static struct ring ring = {.fd = -1,
 			   .size = SIZE,
