@@ -12,7 +12,7 @@
 
 enum {
 	DEPTH_MAX = 40, /* of most programs */
-	JUMPS_MAX = 8,
+	JUMPS_MAX = 6,
 	STREAM_PROGRAM = UINT32_MAX,
 };
 
@@ -78,11 +78,11 @@ static unsigned int random_length(struct generator *g)
 {
 	unsigned int kind = below(g, 100);
 
-	if (kind < 60)
+	if (kind < 65)
 		return 1 + below(g, 12);
-	if (kind < 93)
+	if (kind < 95)
 		return 10 + below(g, 30);
-	return kind < 99 ? 40 + below(g, 60) : 100 + below(g, 300);
+	return kind < 99 ? 40 + below(g, 60) : 100 + below(g, 200);
 }
 
 /* Traps over or near what the program reads. */
