@@ -106,7 +106,8 @@ void console_send(struct server *server)
 {
 	const struct console *console = &server->console;
 
-	if (!has_reader(server) || !server->session.resumed)
+	/* Until the stop comes, a fast client would take all that is printed. */
+	if (!has_reader(server) || !server->session.resumed || console->hurried)
 		return;
 	while (left(console) > 0 && connection_unsent(server->connection) < UNSENT_MAX)
 		show_kept(server, left(console) < PIECE ? left(console) : PIECE);
@@ -120,22 +121,19 @@ static size_t cut(const char *text)
 	return newline ? (size_t)(newline + 1 - text) : CONSOLE_CUT;
 }
 
+/* Of a lot of text, and says how much more there is. */
 static void show_beginning(struct server *server)
 {
 	const struct console *console = &server->console;
 	struct buffer notice _cleanup_buffer_ = {0};
 	const char *text = console->text.data + console->shown;
-	size_t len = left(console);
+	size_t len = cut(text);
 
-	if (len > CONSOLE_CUT) {
-		len = cut(text);
-		buffer_printf(&notice,
-			      "%s[truehit: %zu bytes of output follow when the program "
-			      "goes on]\n",
-			      text[len - 1] == '\n' ? "" : "\n", left(console) - len);
-	}
-	if (len > 0)
-		show_kept(server, len);
+	buffer_printf(&notice,
+		      "%s[truehit: %zu bytes of output follow when the program goes "
+		      "on]\n",
+		      text[len - 1] == '\n' ? "" : "\n", left(console) - len);
+	show_kept(server, len);
 	console_show(server, buffer_string(&notice), notice.len);
 }
 
@@ -144,10 +142,12 @@ bool console_settle(struct server *server)
 	struct console *console = &server->console;
 
 	console_send(server);
-	if (console->hurried)
+	if (left(console) > 0 && !console->hurried)
+		return false;
+	if (left(console) > CONSOLE_CUT)
 		show_beginning(server);
 	else if (left(console) > 0)
-		return false;
+		show_kept(server, left(console));
 	console->hurried = false;
 	return true;
 }
