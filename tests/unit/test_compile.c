@@ -682,6 +682,21 @@ Test(compile, extensions)
 	}
 }
 
+/* Of ext 8, only copies of the sign are needed: it is that of ext 7 ^ $a1. */
+Test(compile, sign_of_an_extension)
+{
+	struct text t = {.len = 0};
+
+	op16(&t, AGENT_REG, 0);
+	op8(&t, AGENT_EXT, 7);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_BIT_XOR);
+	op8(&t, AGENT_EXT, 8);
+	op8(&t, AGENT_CONST8, 8);
+	byte(&t, AGENT_RSH_SIGNED);
+	try_pairs(&t, 2);
+}
+
 Test(compile, narrow_registers_are_zero_extended)
 {
 	for (uint16_t row = ROW_32; row <= ROW_PC; row++) {
