@@ -116,6 +116,22 @@ static void reference(struct generator *g)
 	put_op(g, code, 0);
 }
 
+static void put_extension(struct generator *g, unsigned int width)
+{
+	put_op(g, chance(g, 50) ? AGENT_EXT : AGENT_ZERO_EXT, width ? width : 1);
+}
+
+/* An extension, and one behind a shift, which may do nothing any more. */
+static void put_bit_field(struct generator *g)
+{
+	unsigned int width = 2 + below(g, 63), count = below(g, width);
+
+	put_extension(g, width);
+	put_constant(g, count);
+	put_op(g, chance(g, 50) ? AGENT_RSH_SIGNED : AGENT_RSH_UNSIGNED, 0);
+	put_extension(g, width - count + below(g, 3) - 1);
+}
+
 /* Any operation on the top of the stack alone. */
 void put_unary(struct generator *g)
 {
@@ -127,7 +143,10 @@ void put_unary(struct generator *g)
 		put_op(g, AGENT_SETV, variable(g));
 		return;
 	}
-	switch (below(g, 6)) {
+	switch (below(g, 7)) {
+	case 6:
+		put_bit_field(g);
+		break;
 	case 0:
 		put_op(g, AGENT_LOG_NOT, 0);
 		break;
