@@ -21,6 +21,7 @@ enum {
 	/* While commands print, we look so often (ms), instead of being woken by each.
 	 */
 	PRINT_INTERVAL = 10,
+	PRINT_TURNS = 4,
 };
 
 /* ---- what handlers ask for ---- */
@@ -301,11 +302,22 @@ static void wait_for_work(struct server *server)
 		serve_client(server);
 }
 
+/* Before a stop is taken, as that prints all the rest, ready or not: of a program that
+ * runs on meanwhile, each turn leaves less. */
+static void print_output(struct server *server)
+{
+	int turns = 0;
+
+	while (turns < PRINT_TURNS && run_print(&server->run))
+		turns++;
+	server->printing = turns > 0;
+}
+
 static void serve(struct server *server)
 {
 	while (!server->ending) {
+		print_output(server);
 		poll_stops(server);
-		server->printing = run_print(&server->run);
 		console_send(server);
 		tell_when_shown(server);
 		if (!server->connection)
