@@ -10,15 +10,6 @@
 
 /* ---- the layout ---- */
 
-/* The next directive of a format that was checked; false: there is none left. */
-static bool next_directive(const char **format, struct format_piece *piece)
-{
-	do
-		error_destroy(format_next(format, piece));
-	while (piece->kind == FORMAT_TEXT);
-	return piece->kind != FORMAT_END;
-}
-
 static void lay_out_argument(struct capture *capture, struct capture_argument *argument,
 			     const struct format_piece *piece)
 {
@@ -54,8 +45,16 @@ static struct error *add_printf(struct capture *capture, size_t command, size_t 
 	if (!last->arguments)
 		return error_create(ENOMEM, "a printf");
 	capture->size += sizeof(uint64_t);
-	while (next_directive(&format, &piece))
-		lay_out_argument(capture, &last->arguments[last->count++], &piece);
+	for (;;) {
+		error_destroy(format_next(&format, &piece)); /* it was checked */
+		if (piece.kind == FORMAT_END)
+			break;
+		capture->text +=
+			piece.kind == FORMAT_TEXT ? (uint32_t)piece.len : piece.width;
+		if (piece.kind != FORMAT_TEXT)
+			lay_out_argument(capture, &last->arguments[last->count++],
+					 &piece);
+	}
 	if (capture->size > CAPTURE_SIZE_MAX)
 		return error_create(0, "has more than %d bytes of arguments",
 				    CAPTURE_SIZE_MAX);
@@ -90,6 +89,9 @@ struct error *capture_init(struct capture *capture, const struct agent_list *com
 	*capture = (struct capture){0};
 	for (size_t i = 0; i < commands->count && !error; i++)
 		error = add_command(capture, i, commands->exprs[i]);
+	if (capture->size < capture->text)
+		capture->size = capture->text < CAPTURE_SIZE_MAX ? capture->text
+								 : CAPTURE_SIZE_MAX;
 	if (error)
 		capture_deinit(capture);
 	return error;

@@ -47,7 +47,9 @@ struct capture_printf {
 struct capture {
 	struct capture_printf *printfs;
 	size_t count;
-	uint32_t size; /* of the record */
+	uint32_t text; /* bytes that the formats bring along, about */
+	uint32_t size; /* of the record: not much smaller than its text, so that a ring
+			* of records bounds that */
 };
 
 /**

@@ -286,3 +286,30 @@ Test(capture, what_cannot_be)
 	buffer_append_char(&code, AGENT_END);
 	expect_uncaptured("has more than 4096 bytes of arguments", code.data, code.len);
 }
+
+/* The room that a record takes is that of its text, but for what a field adds. */
+Test(capture, text_has_its_room)
+{
+	static const struct {
+		size_t text;
+		uint32_t size;
+	} cases[] = {{3, 16}, {200, 200}, {5000, CAPTURE_SIZE_MAX}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buffer code _cleanup_buffer_ = {0};
+		const uint64_t arguments[] = {0};
+		struct agent_list commands = {0};
+		struct capture capture;
+		char format[6000] = {0};
+
+		memset(format, 'x', cases[i].text);
+		memcpy(format + cases[i].text, "%d", 2);
+		append_printf(&code, format, arguments, 1);
+		buffer_append_char(&code, AGENT_END);
+		agent_list_append(&commands, command(&code));
+		cr_assert_null(capture_init(&capture, &commands));
+		cr_expect_eq(capture.size, cases[i].size, "%u", capture.size);
+		capture_deinit(&capture);
+		agent_list_clear(&commands);
+	}
+}
