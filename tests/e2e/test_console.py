@@ -123,24 +123,22 @@ def test_a_million_lines(t):
 
 
 def test_memory_is_bounded(t):
-    """More than is kept for a client: the program waits for it."""
+    """A client that does not read: the program waits for it. What the kernel keeps
+    may come on top."""
     prepare(t)
     if t.config.sanitized:
         t.skip("a sanitizer keeps memory that is freed")
-    lines = Lines(t, 13000, padding=2000)
+    lines = Lines(t, ENDLESS, padding=100)
     lines.without_acknowledgements()
-    seen = [lines.memory("VmRSS")]
+    seen = [lines.memory("RssAnon")]
     lines.go_on()
-    lines.wait_for_memory(14)
 
     def waits():
-        seen.append(lines.memory("VmRSS"))
-        return len(seen) > 20 and len(set(seen[-20:])) == 1
+        seen.append(lines.memory("RssAnon"))
+        return seen[-1] > seen[0] + (14 << 10) and len(set(seen[-20:])) == 1
     harness.wait_for(waits, "an end of the growth")
     grown = (seen[-1] - seen[0]) >> 10
-    t.check(grown < 22, f"{grown} MiB are too much")
-    t.equal(lines.read_to_the_end(), b"W07", "the last packet")
-    lines.expect(lines.shown(), 0, 13000)
+    t.check(grown < 24, f"{grown} MiB are too much")
 
 
 def interrupted(t, lines):
