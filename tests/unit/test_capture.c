@@ -98,12 +98,13 @@ static void store(char *record, const struct capture_argument *argument, uint64_
 }
 
 static void store_printf(char *record, const struct capture_printf *printf,
-			 const uint64_t *arguments)
+			 const uint64_t *arguments, size_t narguments)
 {
 	const uint64_t reached = 1;
 
 	memcpy(record + printf->offset, &reached, sizeof(reached));
-	for (size_t i = 0; i < printf->count; i++)
+	cr_assert_eq(printf->count, narguments);
+	for (size_t i = 0; i < narguments; i++)
 		store(record, &printf->arguments[i], arguments[i]);
 }
 
@@ -125,7 +126,7 @@ static void compare(const char *format, uint64_t argument)
 
 	cr_assert_null(capture_init(&capture, &commands));
 	cr_assert_eq(capture.count, 1);
-	store_printf(record, &capture.printfs[0], arguments);
+	store_printf(record, &capture.printfs[0], arguments, 3);
 	cr_expect_eq(capture_render(&capture, record, print, &got), 0);
 	cr_expect_str_eq(buffer_string(&got), buffer_string(&wanted), "%s", text);
 	capture_deinit(&capture);
@@ -245,10 +246,10 @@ Test(capture, control_flow)
 
 	cr_assert_null(capture_init(&capture, &commands));
 	cr_assert_eq(capture.count, 6);
-	store_printf(record, &capture.printfs[1], text);
-	store_printf(record, &capture.printfs[2], NULL);
-	store_printf(record, &capture.printfs[3], number);
-	store_printf(record, &capture.printfs[5], NULL);
+	store_printf(record, &capture.printfs[1], text, 1);
+	store_printf(record, &capture.printfs[2], NULL, 0);
+	store_printf(record, &capture.printfs[3], number, 1);
+	store_printf(record, &capture.printfs[5], NULL, 0);
 	cr_expect_eq(capture_render(&capture, record, print, &got), 0);
 	cr_expect_str_eq(buffer_string(&got), buffer_string(&wanted));
 	cr_expect_eq(capture_find(&capture, 1, capture.printfs[4].insn),
