@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Conditions of a given size, as agent bytecode in the manner of gdb's, and a client
-that sets them. gdb itself writes what a C expression needs, never a round number."""
+"""Conditions of a given size and a dprintf, as agent bytecode in the manner of gdb's, and
+a client that sets them. gdb itself writes what a C expression needs, never a round
+number."""
 import os
 import pathlib
 import sys
@@ -9,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import rsp
 
 ADD, SUB, MUL, XOR, EQUAL = b"\x02", b"\x03", b"\x04", b"\x11", b"\x13"
-REF64, END = b"\x1a", b"\x27"
+REF64, END, PRINTF = b"\x1a", b"\x27", b"\x34"
 FRAME_POINTER = {"x86_64": 6, "aarch64": 29}[os.uname().machine]
 OPERANDS = {0x16: 1, 0x22: 1, 0x23: 2, 0x24: 4, 0x25: 8, 0x26: 2}  # bytes that follow
 
@@ -60,12 +61,27 @@ def condition(operations, reads, addresses):
     return b"".join(code) + END
 
 
-def run_with(server, address, code):
-    """The program runs to its end with that condition of a hardware breakpoint; returns
-    the last packet."""
+def printf(text, address):
+    """A command that prints the word at an address by a format."""
+    text = text.encode() + b"\0"
+    channel = function = const8(0)
+    return (const64(address) + REF64 + channel + function +
+            PRINTF + b"\x01" + len(text).to_bytes(2, "big") + text + END)
+
+
+def run_with(server, address, condition=b"", command=b""):
+    """The program runs to its end with a hardware breakpoint that has these; returns
+    the last packet, and the console's text."""
     client = rsp.Client(server)
-    reply = client.ask(f"Z1,{address:x},1;X{len(code):x},{code.hex()}")
+    client.ask("QStartNoAckMode")
+    client.acks = False
+    packet = f"Z1,{address:x},1"
+    if condition:
+        packet += f";X{len(condition):x},{condition.hex()}"
+    if command:
+        packet += f";cmds:0,X{len(command):x},{command.hex()}"
+    reply = client.ask(packet)
     if reply == "OK":
         reply = client.ask("vCont;c")
     client.close()
-    return reply
+    return reply, client.console.decode()
