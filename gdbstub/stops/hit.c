@@ -29,10 +29,24 @@ static bool hit_matters(const struct hit *hit, struct thread *thread)
 	return counts.trues && !gate_ignores(ignore_gate(location));
 }
 
+/*
+ * A stop names one watched address, and gdb looks only at watchpoints that have it
+ * (breakpoint.c, watchpoints_triggered). Of two that overlap, both have the higher
+ * one's.
+ */
+static struct location *choose(struct location *first, struct location *other)
+{
+	bool overlap = first && first->type > BREAKPOINT_HARDWARE &&
+		       other->type > BREAKPOINT_HARDWARE && other->addr > first->addr &&
+		       other->addr - first->addr < first->len;
+
+	return !first || overlap ? other : first;
+}
+
 struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 			       const struct output *output)
 {
-	struct location *first = NULL;
+	struct location *told = NULL;
 
 	for (unsigned int i = 0; i < hits->count; i++) {
 		struct location *location = hits->hit[i].location;
@@ -42,10 +56,10 @@ struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 			continue;
 		if (location->commands.list.count > 0)
 			evaluate_commands(location, thread, output);
-		else if (!first)
-			first = location;
+		else
+			told = choose(told, location);
 	}
-	return first;
+	return told;
 }
 
 void hits_stepped_to(struct thread *thread, const struct output *output)

@@ -10,9 +10,9 @@
 void hits_collect(struct engines *engines, const struct event *event,
 		  struct hits *hits);
 /**
- * The first location with a true condition, or NULL: evaluates what no kernel
- * program has decided (an evaluation that fails counts as true), and counts. A
- * true hit of a location with commands runs them instead, as gdbserver does.
+ * The location to tell the client of, one with a true condition, or NULL: evaluates
+ * what no kernel program has decided (an evaluation that fails counts as true), and
+ * counts. A true hit of a location with commands runs them instead, as gdbserver does.
  */
 struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 			       const struct output *output);
