@@ -60,7 +60,8 @@ int hw_event_open(const struct hw_event_options *options, pid_t tid)
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, options->program_fd) < 0) {
+	if (options->program_fd >= 0 &&
+	    ioctl(fd, PERF_EVENT_IOC_SET_BPF, options->program_fd) < 0) {
 		r = -errno;
 		close(fd);
 		return r;

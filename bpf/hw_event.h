@@ -13,7 +13,7 @@
 struct hw_event_options {
 	const struct arch_ops *arch;
 	struct hw_region region; /* one that hw_plan made */
-	int program_fd;
+	int program_fd;		 /* -1: none, for one that is never enabled */
 	bool sigtrap;	   /* a hit that the program lets through raises SIGTRAP */
 	uint64_t sig_data; /* ... and carries this in its siginfo */
 };

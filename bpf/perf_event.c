@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/hw_event.h"
+#include "stops/slots.h"
 
 static void placement_close(struct placement *placement)
 {
@@ -35,21 +36,6 @@ static void perf_event_deinit(struct engine *engine)
 	}
 	perf_event_free(state);
 	engine->state = NULL;
-}
-
-static const enum hw_kind kinds[] = {
-	[BREAKPOINT_SOFTWARE] = HW_EXECUTE, [BREAKPOINT_HARDWARE] = HW_EXECUTE,
-	[WATCHPOINT_WRITE] = HW_WRITE,	    [WATCHPOINT_READ] = HW_READ,
-	[WATCHPOINT_ACCESS] = HW_ACCESS,
-};
-
-static int plan(const struct perf_event *state, const struct location *location,
-		struct hw_region *out)
-{
-	const struct hw_region region = {kinds[location->type], location->addr,
-					 location->len};
-
-	return state->arch->hw_plan(&region, out, HW_SLOTS_MAX);
 }
 
 /* Many threads need many descriptors. Raises the limit only for our own opening:
@@ -79,7 +65,7 @@ static int open_on_thread(const struct perf_event *state, struct placement *plac
 		.sig_data = placement->sig_data,
 	};
 	struct hw_region regions[HW_SLOTS_MAX];
-	int nregions = plan(state, placement->location, regions);
+	int nregions = slots_plan(placement->location, regions, HW_SLOTS_MAX);
 	int *fds;
 
 	if (nregions < 0)
@@ -259,6 +245,43 @@ static int perf_event_thread_added(struct engine *engine, struct location *locat
 	return switch_events(placement, first, hw_event_enable);
 }
 
+/* How many slots of a thread can be taken now, or a negative errno. */
+static int thread_slots_free(const struct hw_event_options *options, pid_t tid)
+{
+	int fds[HW_SLOTS_MAX], count = 0, r = 0;
+
+	while (count < HW_SLOTS_MAX && r >= 0) {
+		r = hw_event_open(options, tid);
+		if (r >= 0)
+			fds[count++] = r;
+	}
+	for (int i = 0; i < count; i++)
+		close(fds[i]);
+	return r >= 0 || r == -ENOSPC ? count : r;
+}
+
+static int perf_event_slots_free(struct engine *engine, const struct inferior *inferior,
+				 enum hw_kind kind)
+{
+	const struct perf_event *state = engine->state;
+	const struct hw_region place = {kind, 0x1000, 1}; /* never switched on */
+	struct hw_event_options options = {.arch = state->arch, .program_fd = -1};
+	const struct thread *thread;
+	int least = HW_SLOTS_MAX;
+
+	if (state->arch->hw_plan(&place, &options.region, 1) != 1)
+		return -EOPNOTSUPP;
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		int count = thread_slots_free(&options, thread->tid);
+
+		if (count < 0 && count != -ESRCH)
+			return count;
+		if (count >= 0 && count < least)
+			least = count;
+	}
+	return least;
+}
+
 static struct gate *perf_event_gate(struct engine *engine,
 				    const struct location *location)
 {
@@ -290,6 +313,7 @@ const struct engine_ops perf_event_engine = {
 	.suspend = perf_event_suspend,
 	.resume = perf_event_resume,
 	.thread_added = perf_event_thread_added,
+	.slots_free = perf_event_slots_free,
 	.on_stop = perf_event_on_stop,
 	.counts = perf_event_counts,
 	.gate = perf_event_gate,

@@ -15,6 +15,7 @@
 #include "stops/explain.h"
 #include "stops/ignore.h"
 #include "stops/place.h"
+#include "stops/slots.h"
 
 /**
  * Appends what the user is to see to @out. @args is the rest of the line without
@@ -123,8 +124,14 @@ static struct error *monitor_explain(struct server *server, const char *args,
 static struct error *monitor_engines(struct server *server, const char *args,
 				     struct buffer *out)
 {
+	const struct inferior *inferior;
+
 	(void)args;
 	engines_print(&server->run.engines, out);
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		if (inferior->breakpoints)
+			slots_print(inferior->breakpoints, out);
+	}
 	return NULL;
 }
 

@@ -132,6 +132,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_destroy(breakpoints, location);
 	}
 	breakpoints->inferior->breakpoints = NULL;
+	free(breakpoints->refusal);
 	free(breakpoints);
 }
 

@@ -18,6 +18,8 @@ struct breakpoints {
 	struct engines *engines;
 	struct location_list locations;
 	unsigned int last_number; /* given to a location; none is given twice */
+	char *refusal; /* why the last location that found no slot since the last
+			* resume found none, or NULL */
 };
 
 /** "break", "hbreak", "watch", "rwatch", "awatch". */
@@ -73,6 +75,8 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
  */
 struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
 				     bool everywhere);
+/** The client goes on: what it was refused is of no interest any longer. */
+void breakpoints_forget_refusal(struct breakpoints *breakpoints);
 /** Is any trap planted in the text? */
 bool breakpoints_have_traps(const struct breakpoints *breakpoints);
 

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stops/slots.h"
+
 /* One hardware slot in use. */
 struct slot {
 	struct hw_region region;
@@ -125,15 +127,6 @@ static int switch_location(struct engine *engine, struct location *location, boo
 
 /* ---- the pool ---- */
 
-/* Do two kinds take slots from the same pool? */
-static bool same_pool(const struct arch_ops *arch, enum hw_kind a, enum hw_kind b)
-{
-	bool shared;
-
-	arch->hw_slots(a, &shared);
-	return shared || (a == HW_EXECUTE) == (b == HW_EXECUTE);
-}
-
 static unsigned int slots_free(const struct slots *slots, enum hw_kind kind)
 {
 	const struct arch_ops *arch = slots->inferior->arch;
@@ -141,7 +134,7 @@ static unsigned int slots_free(const struct slots *slots, enum hw_kind kind)
 	bool shared;
 
 	for (unsigned int i = 0; i < slots->count; i++)
-		used += same_pool(arch, kind, slots->slot[i].region.kind);
+		used += slots_same_pool(arch, kind, slots->slot[i].region.kind);
 	total = arch->hw_slots(kind, &shared);
 	if (total > HW_SLOTS_MAX)
 		total = HW_SLOTS_MAX;
@@ -151,22 +144,14 @@ static unsigned int slots_free(const struct slots *slots, enum hw_kind kind)
 /* Adds the slots of a location to the list: their number or a negative errno. */
 static int add_location(struct slots *slots, struct location *location)
 {
-	static const enum hw_kind kinds[] = {
-		[BREAKPOINT_HARDWARE] = HW_EXECUTE,
-		[WATCHPOINT_WRITE] = HW_WRITE,
-		[WATCHPOINT_READ] = HW_READ,
-		[WATCHPOINT_ACCESS] = HW_ACCESS,
-	};
-	struct hw_region region = {kinds[location->type], location->addr,
-				   location->len};
 	struct hw_region plan[HW_SLOTS_MAX];
 	unsigned int room = HW_SLOTS_MAX - slots->count;
-	int count = slots->inferior->arch->hw_plan(&region, plan, HW_SLOTS_MAX);
+	int count = slots_plan(location, plan, HW_SLOTS_MAX);
 
 	if (count < 0)
 		return count;
 	if ((unsigned int)count > room ||
-	    (unsigned int)count > slots_free(slots, region.kind))
+	    (unsigned int)count > slots_free(slots, plan[0].kind))
 		return -ENOSPC;
 	for (int i = 0; i < count; i++)
 		slots->slot[slots->count++] = (struct slot){plan[i], location, true};

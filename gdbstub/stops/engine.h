@@ -128,6 +128,13 @@ struct engine_ops {
 			    struct thread *thread);
 
 	/**
+	 * How many more slots of a kind every thread has, found out by taking them, or
+	 * a negative errno. NULL: it takes part in what others find out only.
+	 */
+	int (*slots_free)(struct engine *engine, const struct inferior *inferior,
+			  enum hw_kind kind);
+
+	/**
 	 * Looks at an EVENT_SIGNAL of a stopped thread and appends what it knows
 	 * to @hits. Must be called once for each signal stop, single steps too.
 	 */

@@ -6,6 +6,7 @@
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
 #include "stops/location.h"
+#include "stops/slots.h"
 
 enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
 
@@ -68,7 +69,7 @@ static void explain_slots(const struct location *location, struct buffer *out)
 {
 	_cleanup_buffer_ struct buffer users = {0};
 
-	locations_print_slot_users(location->inferior->breakpoints, &users);
+	slots_print_users(location, &users);
 	if (users.len > 0)
 		buffer_printf(out, "  slots:       used by %s; disable or delete one\n",
 			      buffer_string(&users));

@@ -3,9 +3,11 @@
 #include "stops/location.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/slots.h"
 
 /* Has the program a breakpoint instruction of its own there? */
 static bool is_own_trap(const struct location *location)
@@ -134,39 +136,21 @@ static bool free_unwanted_slots(struct breakpoints *breakpoints)
 	return freed;
 }
 
-void locations_print_slot_users(const struct breakpoints *breakpoints,
-				struct buffer *out)
+/* gdb tells its user nothing of the text for a watchpoint: it is kept to be asked for.
+ */
+static struct error *refuse(struct breakpoints *breakpoints,
+			    const struct location *location, struct error *error)
 {
-	const struct location *location;
-	const char *separator = "";
-
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (!location_uses_hardware(location))
-			continue;
-		buffer_printf(out, "%s%s *0x%jx", separator,
-			      breakpoint_type_name(location->type),
-			      (uintmax_t)location->addr);
-		separator = ", ";
-	}
+	error_destroy(error);
+	error = slots_error(location);
+	free(breakpoints->refusal);
+	breakpoints->refusal = strdup(error_text(error));
+	return error;
 }
 
-static struct error *no_slot_error(struct breakpoints *breakpoints,
-				   const struct location *location, struct error *error)
+void breakpoints_forget_refusal(struct breakpoints *breakpoints)
 {
-	struct buffer users _cleanup_buffer_ = {0};
-	const struct arch_ops *arch = breakpoints->inferior->arch;
-	bool shared;
-	unsigned int slots = arch->hw_slots(
-		location->type <= BREAKPOINT_HARDWARE ? HW_EXECUTE : HW_WRITE, &shared);
-
-	locations_print_slot_users(breakpoints, &users);
-	error_destroy(error);
-	return error_create(0,
-			    "no hardware slot is free for %s *0x%jx (the processor "
-			    "has %u per thread%s%s)",
-			    breakpoint_type_name(location->type),
-			    (uintmax_t)location->addr, slots,
-			    users.len > 0 ? "; in use by " : "", buffer_string(&users));
+	free(take_ptr(breakpoints->refusal));
 }
 
 struct error *location_install(struct breakpoints *breakpoints,
@@ -180,11 +164,12 @@ struct error *location_install(struct breakpoints *breakpoints,
 		error_destroy(error);
 		error = location_put_in(breakpoints, location);
 	}
-	while (error && error_errno(error) == ENOSPC && demote_one(breakpoints)) {
+	while (error && error_errno(error) == ENOSPC && slots_may_suffice(location) &&
+	       demote_one(breakpoints)) {
 		error_destroy(error);
 		error = location_put_in(breakpoints, location);
 	}
 	if (error && error_errno(error) == ENOSPC)
-		return no_slot_error(breakpoints, location, error);
+		return refuse(breakpoints, location, error);
 	return error;
 }

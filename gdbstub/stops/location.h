@@ -6,6 +6,7 @@
  *   breakpoints.c   what the client asks for; life of a location
  *   install.c       choosing an engine, putting a location in, giving slots away
  *   commit.c        making what is in place equal to what is wanted
+ *   slots.c         who has which hardware slots (slots.h)
  *   traps.c         traps that others must not see
  */
 #ifndef TRUEHIT_STOPS_LOCATION_H
@@ -37,9 +38,6 @@ struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location);
 /** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
 const char *location_keeps_out(const struct location *location);
-/** Appends the locations that have hardware slots: "watch *0x10, hbreak *0x20". */
-void locations_print_slot_users(const struct breakpoints *breakpoints,
-				struct buffer *out);
 
 /* ---- commit.c ---- */
 

@@ -145,6 +145,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 
 	if (inferior->pending_stop || !any_fresh(inferior))
 		return NULL;
+	breakpoints_forget_refusal(inferior->breakpoints);
 	/* In non-stop mode others may run, which no change of traps must find. */
 	if (breakpoints_need_commit(inferior->breakpoints)) {
 		halt_all(run);

@@ -8,6 +8,7 @@
 #include "stops/explain.h"
 #include "stops/ignore.h"
 #include "stops/place.h"
+#include "stops/slots.h"
 
 static struct server server;
 static struct inferior inferior;
@@ -75,6 +76,12 @@ void engines_print(const struct engines *engines, struct buffer *out)
 {
 	cr_assert_eq(engines, &server.run.engines);
 	buffer_append_string(out, "the engines\n");
+}
+
+void slots_print(const struct breakpoints *of, struct buffer *out)
+{
+	cr_assert_eq(of, &breakpoints);
+	buffer_append_string(out, "the slots\n");
 }
 
 static void begin(void)
@@ -149,7 +156,7 @@ Test(monitor, commands_reach_their_handlers)
 	_cleanup_buffer_ struct buffer text = {0};
 
 	assert_text("breakpoints", "the table\n");
-	assert_text("engines", "the engines\n");
+	assert_text("engines", "the engines\nthe slots\n");
 	assert_text("explain 2", "about 2\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
 	assert_text("count  2", "count <2>\n");
@@ -163,7 +170,7 @@ Test(monitor, prefixes_do_if_they_mean_one_command)
 	_cleanup_buffer_ struct buffer text = {0};
 
 	assert_text("b", "the table\n");
-	assert_text("eng", "the engines\n");
+	assert_text("eng", "the engines\nthe slots\n");
 	assert_text("se rem 0", "Protocol debug output disabled.\n");
 	assert_text("set  debug\t0", "Debug output disabled.\n");
 	assert_failure("e", "Ambiguous monitor command 'e': explain, engines, exit.\n");
