@@ -45,6 +45,13 @@ struct bpf_rule {
 	uint32_t unsure; /* if one of these is set, the value is not known */
 };
 
+/** How a program tells whether a hit came in user mode, where the context has the
+ * thread's own registers: (word & mask) == user. */
+struct bpf_user_mode {
+	int16_t offset; /* of a word of 8 bytes in struct bpf_perf_event_data */
+	uint32_t mask, user;
+};
+
 /** One register: a row of the architecture's table; its index is gdb's number. */
 struct reg_def {
 	const char *name;
@@ -88,6 +95,8 @@ struct arch_ops {
 				      * a target description */
 	const uint16_t *expedited;   /* rows sent with each stop reply */
 	unsigned int nexpedited;
+
+	const struct bpf_user_mode *bpf_user_mode;
 
 	const uint8_t *breakpoint_insn;
 	unsigned int breakpoint_len;

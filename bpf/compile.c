@@ -168,6 +168,7 @@ static struct error *compile_all(struct compiler *c,
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
+	mode_emit_begin(c);
 	variables_emit_begin(c);
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
 		struct error *error =

@@ -39,6 +39,12 @@ struct bpf_compile_options {
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop
 				  * is made by SIGSTOP */
+	/* Hits can come in kernel mode, by a system call that writes to what is
+	 * watched: then a condition that reads registers is a maybe, and a task that
+	 * stops for nobody has no hits. It needs the offsets of task_struct.flags and
+	 * .ptrace. */
+	bool kernel_mode;
+	int task_flags_offset, task_ptrace_offset;
 	/* The PID name space (stat of /proc/PID/ns/pid) whose tids records carry;
 	 * inode 0: the system's own. A thread of another one leaves tid 0. */
 	uint64_t pid_ns_device, pid_ns_inode;
@@ -59,6 +65,7 @@ enum bpf_doubt {
 	BPF_DOUBT_TRAP,	    /* a byte that is read lies under a planted trap */
 	BPF_DOUBT_DIVISOR,  /* a divisor is zero */
 	BPF_DOUBT_REGISTER, /* a register has a bit that hides its value (bpf_rule) */
+	BPF_DOUBT_KERNEL,   /* a system call made the hit: no registers of the thread */
 	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */

@@ -3,7 +3,8 @@
  * Inside the compiler. compile.c drives it, condition by condition, and notes what
  * cannot be decided; operations.c emits one operation of the IR at a time; values.c
  * moves operands between slots, the event's context and BPF's registers; variables.c
- * has the copies of trace state variables that an evaluation works on; exits.c
+ * has the copies of trace state variables that an evaluation works on; mode.c is about
+ * hits by system calls; exits.c
  * emits what happens once the verdict is known, by tally.c, gate.c and capture.c: the
  * hit is counted, may be ignored, runs its commands; the record, the stop.
  */
@@ -84,6 +85,8 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
 /** reg = register @number of the thread, one that the context has; or to the maybe
  * exit if its value is not sure (struct bpf_rule). */
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg);
+/** reg = where the hit came, in the kernel if need be. */
+void values_load_pc(struct compiler *c, uint8_t reg);
 /** The BPF register that has the operand: @scratch, unless it is in one already. */
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch);
 void values_load_into(struct compiler *c, struct ir_operand operand, uint8_t reg);
@@ -116,6 +119,13 @@ void variables_emit_use(struct compiler *c, const struct ir_insn *insn);
  * hit is decided for good; or nothing was set. They need r0, r1 and r2. */
 void variables_emit_commit(struct compiler *c);
 void variables_emit_abort(struct compiler *c);
+
+/* mode.c */
+
+/** First of all: a hit in kernel mode by a task that stops for nobody is dropped. */
+void mode_emit_begin(struct compiler *c);
+/** To the maybe exit if the hit came in kernel mode; @reg is free to be used. */
+void mode_check_user(struct compiler *c, uint8_t reg);
 
 /* exits.c */
 

@@ -110,7 +110,7 @@ static void emit_record(struct compiler *c)
 				  (int32_t)c->options->location));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(by_stop), REG_BY_STOP));
-	values_load_register(c, c->options->arch->pc_reg, BPF_REG_1);
+	values_load_pc(c, BPF_REG_1);
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(pc), BPF_REG_1));
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
 			     offsetof(struct bpf_perf_event_data, addr)));

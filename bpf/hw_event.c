@@ -44,7 +44,7 @@ int hw_event_open(const struct hw_event_options *options, pid_t tid)
 		.remove_on_exec = 1, /* sigtrap demands it */
 		.sigtrap = options->sigtrap,
 		.sig_data = options->sigtrap ? options->sig_data : 0,
-		.exclude_kernel = 1,
+		.exclude_kernel = !options->kernel,
 		.exclude_hv = 1,
 	};
 	uint32_t type = 0;

@@ -16,6 +16,7 @@ struct hw_event_options {
 	int program_fd;		 /* -1: none, for one that is never enabled */
 	bool sigtrap;	   /* a hit that the program lets through raises SIGTRAP */
 	uint64_t sig_data; /* ... and carries this in its siginfo */
+	bool kernel;	   /* hits in kernel mode, too */
 };
 
 /**

@@ -134,20 +134,27 @@ static int member_offset(const struct btf *btf, uint32_t id, const char *name,
 	return -1;
 }
 
-static int find_task_blocked(void)
+static void find_task_members(struct bpf_kernel *kernel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	int id, offset = -1;
+	int id;
 
+	kernel->task_blocked_offset = -1;
+	kernel->task_flags_offset = -1;
+	kernel->task_ptrace_offset = -1;
 	if (!btf) {
 		log_debug(LOG_BPF, "the kernel's BTF: %s", strerror(errno));
-		return -1;
+		return;
 	}
 	id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
-	if (id > 0)
-		offset = member_offset(btf, (uint32_t)id, "blocked", 0);
+	if (id > 0) {
+		uint32_t task = (uint32_t)id;
+
+		kernel->task_blocked_offset = member_offset(btf, task, "blocked", 0);
+		kernel->task_flags_offset = member_offset(btf, task, "flags", 0);
+		kernel->task_ptrace_offset = member_offset(btf, task, "ptrace", 0);
+	}
 	btf__free(btf);
-	return offset;
 }
 
 /* The inode of the system's own PID name space (include/linux/proc_ns.h). */
@@ -236,7 +243,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 		return error;
 	}
 	kernel->signed_division = has_signed_division();
-	kernel->task_blocked_offset = find_task_blocked();
+	find_task_members(kernel);
 	find_pid_ns(kernel);
 	return NULL;
 }

@@ -26,10 +26,11 @@ struct bpf_kernel {
 	bpf_record_fn *on_record;
 	void *data;
 
-	int task_blocked_offset; /* of task_struct.blocked; -1: unknown */
-	uint64_t pid_ns_device;	 /* of our PID name space, as programs name it */
-	uint64_t pid_ns_inode;	 /* 0: it is the system's own */
-	bool signed_division;	 /* signed BPF division loads */
+	/* Of members of task_struct, in bytes; -1: unknown. */
+	int task_blocked_offset, task_flags_offset, task_ptrace_offset;
+	uint64_t pid_ns_device; /* of our PID name space, as programs name it */
+	uint64_t pid_ns_inode;	/* 0: it is the system's own */
+	bool signed_division;	/* signed BPF division loads */
 	uint64_t taken[BPF_LOCATIONS_MAX / 64 + 1]; /* location indexes, as bits */
 };
 

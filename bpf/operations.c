@@ -117,7 +117,7 @@ static void compile_hide(struct compiler *c, const struct ir_insn *insn)
 {
 	struct bpf_emitter *e = &c->emitter;
 
-	values_load_register(c, c->options->arch->pc_reg, BPF_REG_0);
+	values_load_pc(c, BPF_REG_0);
 	bpf_emit(e, bpf_alu(BPF_XOR, BPF_REG_0, BPF_REG_0));
 	if (values_is_imm(insn->a))
 		bpf_emit(e, bpf_alu_imm(BPF_XOR, BPF_REG_0, (int32_t)insn->a.value));

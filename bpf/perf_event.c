@@ -63,6 +63,7 @@ static int open_on_thread(const struct perf_event *state, struct placement *plac
 		.program_fd = placement->program->fd,
 		.sigtrap = state->sigtrap,
 		.sig_data = placement->sig_data,
+		.kernel = placement->sees_kernel,
 	};
 	struct hw_region regions[HW_SLOTS_MAX];
 	int nregions = slots_plan(placement->location, regions, HW_SLOTS_MAX);
@@ -146,8 +147,17 @@ static void placement_destroy(struct perf_event *state, struct placement *placem
 {
 	placement_close(placement);
 	placement->location->gate = *gate_of(state, placement);
-	program_put(&state->programs, placement->program);
+	program_put(placement->programs, placement->program);
 	free(placement);
+}
+
+/* Are writes by system calls to be hits of the location? */
+static bool wants_kernel(const struct engine *engine, const struct location *location)
+{
+	const struct perf_event *state = engine->state;
+
+	return location->type == WATCHPOINT_WRITE && engine->watch_kernel &&
+	       !state->no_kernel_hits;
 }
 
 static struct error *perf_event_insert(struct engine *engine, struct location *location)
@@ -161,7 +171,10 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		return insert_error(-ENOMEM);
 	placement->location = location;
 	placement->sig_data = state->next_sig_data;
-	error = program_get(&state->programs, &location->conditions,
+	placement->sees_kernel = wants_kernel(engine, location);
+	placement->programs =
+		placement->sees_kernel ? &state->kernel_programs : &state->programs;
+	error = program_get(placement->programs, &location->conditions,
 			    &location->commands.list, &placement->program);
 	if (error) {
 		free(placement);
@@ -212,6 +225,13 @@ static int perf_event_resume(struct engine *engine, struct location *location)
 {
 	(void)engine;
 	return switch_events(location->engine_data, 0, hw_event_enable);
+}
+
+static bool perf_event_outdated(struct engine *engine, const struct location *location)
+{
+	const struct placement *placement = location->engine_data;
+
+	return placement->sees_kernel != wants_kernel(engine, location);
 }
 
 /* The hits of an ended thread with the same tid are not the new one's. */
@@ -298,6 +318,14 @@ static void perf_event_set_shadow(struct engine *engine, const struct shadow *sh
 	memcpy(shared->shadow_gaps, shadow->gaps, sizeof(shared->shadow_gaps));
 }
 
+static const char *perf_event_no_kernel_hits(const struct engine *engine)
+{
+	const struct perf_event *state = engine->state;
+	const struct error *error = state->no_kernel_hits;
+
+	return error ? error_text(error) : NULL;
+}
+
 static struct variable_cells *perf_event_variables(struct engine *engine)
 {
 	return &((struct perf_event *)engine->state)->kernel.shared->variables;
@@ -312,6 +340,7 @@ const struct engine_ops perf_event_engine = {
 	.remove = perf_event_remove,
 	.suspend = perf_event_suspend,
 	.resume = perf_event_resume,
+	.outdated = perf_event_outdated,
 	.thread_added = perf_event_thread_added,
 	.slots_free = perf_event_slots_free,
 	.on_stop = perf_event_on_stop,
@@ -320,6 +349,7 @@ const struct engine_ops perf_event_engine = {
 	.reset_counts = perf_event_reset_counts,
 	.describe = perf_event_describe,
 	.explain = perf_event_explain,
+	.no_kernel_hits = perf_event_no_kernel_hits,
 	.set_shadow = perf_event_set_shadow,
 	.variables = perf_event_variables,
 	.output_fd = perf_event_output_fd,

@@ -27,10 +27,12 @@
 struct placement {
 	TAILQ_ENTRY(placement) link;
 	struct location *location;
+	struct programs *programs; /* the cache that the program is of */
 	struct program *program;
 	uint64_t sig_data;  /* what its SIGTRAPs carry; never used again */
 	uint64_t lost_seen; /* lost records that were noticed so far */
 	uint64_t forgotten; /* hits that the events had counted at the last reset */
+	bool sees_kernel;   /* what system calls write */
 	int *fds;	    /* one event per region and thread */
 	size_t nfds;
 };
@@ -41,7 +43,9 @@ TAILQ_HEAD(placement_list, placement);
 struct perf_event {
 	const struct arch_ops *arch;
 	struct bpf_kernel kernel;
-	struct programs programs;
+	struct programs programs,
+		kernel_programs;      /* the latter: hits in kernel mode, too */
+	struct error *no_kernel_hits; /* why there are none in kernel mode, or NULL */
 	bool sigtrap; /* events raise SIGTRAP; else only programs stop threads */
 	struct records records;
 	struct placement_list placements;

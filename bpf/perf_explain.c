@@ -27,6 +27,7 @@ static const char *const doubts[BPF_DOUBTS] = {
 			   "plants none)",
 	[BPF_DOUBT_DIVISOR] = "a divisor is zero: an error, which gdb shows",
 	[BPF_DOUBT_REGISTER] = "the program steps itself, as its flags are read",
+	[BPF_DOUBT_KERNEL] = "a register is read, and a system call has written",
 	[BPF_DOUBT_VARIABLE] = "a trace state variable does not exist: an error, which "
 			       "gdb shows",
 	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
@@ -131,16 +132,16 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 void perf_event_explain(struct engine *engine, const struct location *location,
 			struct buffer *out)
 {
-	struct perf_event *state = engine->state;
 	const struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
 
+	(void)engine;
 	if (program->code.count > 0) {
 		buffer_printf(out, "\nBPF program, %zu instructions%s:\n",
 			      program->code.count,
 			      program->refused ? ", which was refused" : "");
 		bpf_print(program->code.insns, program->code.count, comment,
-			  &state->programs.options, out);
+			  &placement->programs->options, out);
 	}
 	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (program->refused)

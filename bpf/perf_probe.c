@@ -92,6 +92,56 @@ static struct error *try_hits(struct perf_event *state)
 	return error ? error_prefix(error, "trial breakpoint") : NULL;
 }
 
+/* Is one read(2) into what is watched, in however many pieces, one stop, right where
+ * the call returns? */
+static struct error *try_read(struct perf_event *state, struct trial *trial,
+			      bool blocked)
+{
+	bool by_stop = blocked || !state->sigtrap;
+	struct trial_outcome outcome;
+	struct program *program;
+	struct error *error =
+		program_get(&state->kernel_programs, NULL, NULL, &program);
+
+	if (error)
+		return error;
+	error = trial_read(trial, program->fd, state->sigtrap, blocked, &outcome);
+	program_put(&state->kernel_programs, program);
+	bpf_kernel_drain(&state->kernel);
+	records_deinit(&state->records);
+	if (error)
+		return error;
+	if (outcome.stops != 1 || outcome.signal != (by_stop ? SIGSTOP : SIGTRAP) ||
+	    !trial_is_return(trial, outcome.pc))
+		return error_create(0, "a read%s: %u stops, signal %d, PC 0x%llx",
+				    blocked ? " with SIGTRAP blocked" : "",
+				    outcome.stops, outcome.signal,
+				    (unsigned long long)outcome.pc);
+	return NULL;
+}
+
+/* Not to have these is no reason not to use the engine. */
+static struct error *try_kernel_hits(struct perf_event *state)
+{
+	const struct bpf_kernel *kernel = &state->kernel;
+	struct trial trial;
+	struct error *error;
+
+	programs_init(&state->kernel_programs, &state->kernel, state->arch,
+		      !state->sigtrap);
+	state->kernel_programs.options.kernel_mode = true;
+	if (kernel->task_blocked_offset < 0 || kernel->task_flags_offset < 0 ||
+	    kernel->task_ptrace_offset < 0)
+		return error_create(0, "the kernel has no type information (BTF)");
+	error = trial_init(&trial, state->arch);
+	if (!error)
+		error = try_read(state, &trial, false);
+	if (!error)
+		error = try_read(state, &trial, true);
+	trial_deinit(&trial);
+	return error ? error_prefix(error, "trial watchpoint") : NULL;
+}
+
 static struct error *make_cookie(struct perf_event *state)
 {
 	uint32_t cookie;
@@ -104,7 +154,9 @@ static struct error *make_cookie(struct perf_event *state)
 
 void perf_event_free(struct perf_event *state)
 {
+	programs_deinit(&state->kernel_programs);
 	programs_deinit(&state->programs);
+	error_destroy(state->no_kernel_hits);
 	bpf_kernel_deinit(&state->kernel);
 	records_deinit(&state->records);
 	free(state);
@@ -127,11 +179,13 @@ struct error *perf_event_probe(struct engine *engine)
 		return error;
 	}
 	programs_init(&state->programs, &state->kernel, state->arch, false);
+	programs_init(&state->kernel_programs, &state->kernel, state->arch, false);
 	error = try_hits(state);
 	if (error) {
 		perf_event_free(state);
 		return error;
 	}
+	state->no_kernel_hits = try_kernel_hits(state);
 	engine->state = state;
 	return NULL;
 }

@@ -2,7 +2,9 @@
 #include "bpf/trial.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -33,21 +35,44 @@ uint64_t trial_addr(void)
 	return (uintptr_t)passed_by_trials;
 }
 
+static uint64_t read_by_trials;
+
+/* Without pipe a child that nobody expects to read does nothing. */
+static void make_pipe(int *fds)
+{
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		fds[0] = fds[1] = -1;
+}
+
+/* The bytes differ from those of the last time. */
+static void let_read(const int *fds)
+{
+	uint64_t next = read_by_trials + UINT64_C(0x0101010101010101);
+
+	if (write(fds[1], &next, sizeof(next)) == sizeof(next) &&
+	    read(fds[0], &read_by_trials, sizeof(read_by_trials)) < 0)
+		_exit(1);
+}
+
 /* Runs in the forked child. kill, as raise may change the signal mask meanwhile,
  * which is the tracer's to set. */
 static void __attribute__((noreturn)) child_main(pid_t parent)
 {
 	void (*volatile pass)(void) = passed_by_trials;
 	pid_t self = getpid();
+	int fds[2];
 
+	make_pipe(fds);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* File capabilities made us undumpable, and so untouchable without
 	 * CAP_SYS_PTRACE; an inferior runs a program of its own and is not. */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (getppid() != parent || ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 		_exit(1);
-	while (kill(self, MARK) == 0)
+	while (kill(self, MARK) == 0) {
 		pass();
+		let_read(fds);
+	}
 	_exit(1);
 }
 
@@ -154,19 +179,14 @@ static struct error *open_error(int r)
 	return error_create(-r, "a hardware breakpoint event cannot be opened");
 }
 
-struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
-			 bool blocked, struct trial_outcome *outcome)
+static struct error *run_with(struct trial *trial,
+			      const struct hw_event_options *options, bool blocked,
+			      struct trial_outcome *outcome)
 {
-	const struct hw_region region = {HW_EXECUTE, trial_addr(), 1};
-	struct hw_event_options options = {
-		.arch = trial->arch, .program_fd = program_fd, .sigtrap = sigtrap};
 	uint64_t mask = blocked ? sigtrap_bit : 0;
-	_cleanup_close_ int fd = -1;
-	int r = trial->arch->hw_plan(&region, &options.region, 1);
+	_cleanup_close_ int fd = hw_event_open(options, trial->pid);
+	int r;
 
-	if (r < 0)
-		return error_create(-r, "no hardware breakpoints");
-	fd = hw_event_open(&options, trial->pid);
 	if (fd < 0)
 		return open_error(fd);
 	r = hw_event_enable(fd);
@@ -175,4 +195,42 @@ struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
 	if (ptrace(PTRACE_SETSIGMASK, trial->pid, sizeof(mask), &mask) < 0)
 		return error_create(errno, "the trial process's signal mask");
 	return run_to_mark(trial, outcome);
+}
+
+struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
+			 bool blocked, struct trial_outcome *outcome)
+{
+	const struct hw_region region = {HW_EXECUTE, trial_addr(), 1};
+	struct hw_event_options options = {
+		.arch = trial->arch, .program_fd = program_fd, .sigtrap = sigtrap};
+	int r = trial->arch->hw_plan(&region, &options.region, 1);
+
+	if (r < 0)
+		return error_create(-r, "no hardware breakpoints");
+	return run_with(trial, &options, blocked, outcome);
+}
+
+struct error *trial_read(struct trial *trial, int program_fd, bool sigtrap,
+			 bool blocked, struct trial_outcome *outcome)
+{
+	const struct hw_region region = {HW_WRITE, (uintptr_t)&read_by_trials,
+					 sizeof(read_by_trials)};
+	struct hw_event_options options = {.arch = trial->arch,
+					   .program_fd = program_fd,
+					   .sigtrap = sigtrap,
+					   .kernel = true};
+	int r = trial->arch->hw_plan(&region, &options.region, 1);
+
+	if (r < 0)
+		return error_create(-r, "no watchpoints");
+	return run_with(trial, &options, blocked, outcome);
+}
+
+/* The child's code is ours. */
+bool trial_is_return(const struct trial *trial, uint64_t pc)
+{
+	const struct arch_ops *arch = trial->arch;
+
+	return memcmp((const void *)(uintptr_t)(pc - arch->syscall_len),
+		      arch->syscall_insn, arch->syscall_len) == 0;
 }

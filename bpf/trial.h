@@ -13,7 +13,8 @@
 #include "arch/arch.h"
 #include "base/error.h"
 
-/** A traced child that passes a breakpoint's address once per run. */
+/** A traced child that passes a breakpoint's address once per run, and then lets
+ * read(2) write to the 8 bytes of a watchpoint. */
 struct trial {
 	const struct arch_ops *arch;
 	pid_t pid; /* 0: none */
@@ -41,5 +42,11 @@ uint64_t trial_addr(void);
  */
 struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
 			 bool blocked, struct trial_outcome *outcome);
+/** Lets it get to the read(2) once, with an event that watches what that writes, in
+ * kernel mode too. */
+struct error *trial_read(struct trial *trial, int program_fd, bool sigtrap,
+			 bool blocked, struct trial_outcome *outcome);
+/** Is this where a system call returns to? */
+bool trial_is_return(const struct trial *trial, uint64_t pc);
 
 #endif

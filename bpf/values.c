@@ -40,6 +40,7 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	const struct reg_def *row = &c->registers[number];
 	const struct bpf_rule *rule = &row->bpf_rule;
 
+	mode_check_user(c, reg);
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
 	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
 	if (rule->unsure)
@@ -47,6 +48,13 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 			    BPF_DOUBT_REGISTER);
 	if (rule->set)
 		bpf_emit(&c->emitter, bpf_alu_imm(BPF_OR, reg, (int32_t)rule->set));
+}
+
+void values_load_pc(struct compiler *c, uint8_t reg)
+{
+	const struct reg_def *pc = &c->registers[c->options->arch->pc_reg];
+
+	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, pc->bpf_offset));
 }
 
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch)

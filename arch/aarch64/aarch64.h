@@ -16,6 +16,7 @@ enum { AARCH64_GENERAL, AARCH64_FPREGS, AARCH64_TLSREGS, AARCH64_NREGSETS };
 enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32, AARCH64_FPCR = 67 };
 
 /* registers.c */
+extern const struct bpf_user_mode aarch64_user_mode;
 const struct reg_def *aarch64_registers(unsigned int *count);
 int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
 int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);

@@ -37,6 +37,7 @@ static const struct arch_ops aarch64 = {
 	.basic_regs = AARCH64_FPCR + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
+	.bpf_user_mode = &aarch64_user_mode,
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),
 	.breakpoint_pc_advance = 0,

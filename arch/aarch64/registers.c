@@ -36,6 +36,13 @@
 	OTHER("v" #n, AARCH64_FPU, "aarch64v", 128, AARCH64_FPREGS,                    \
 	      offsetof(struct user_fpsimd_state, vregs[n]))
 
+const struct bpf_user_mode aarch64_user_mode = {
+	.offset = offsetof(struct bpf_perf_event_data, regs) +
+		  offsetof(struct user_pt_regs, pstate),
+	.mask = PSR_MODE_MASK,
+	.user = PSR_MODE_EL0t,
+};
+
 static const struct reg_def table[] = {
 	X(0),
 	X(1),

@@ -33,6 +33,7 @@ static const struct arch_ops x86_64 = {
 	.basic_regs = X86_64_GS_BASE + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
+	.bpf_user_mode = &x86_64_user_mode,
 	.breakpoint_insn = int3,
 	.breakpoint_len = sizeof(int3),
 	.breakpoint_pc_advance = sizeof(int3),

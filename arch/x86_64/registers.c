@@ -94,6 +94,14 @@ static const struct access_def {
 	[ACCESS_PKRU] = {BIT(PKRU), 0, PKRU, 0},
 };
 
+/* The privilege level in the code segment's selector. */
+const struct bpf_user_mode x86_64_user_mode = {
+	.offset = offsetof(struct bpf_perf_event_data, regs) +
+		  offsetof(struct pt_regs, cs),
+	.mask = 3,
+	.user = 3,
+};
+
 struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
 	[X86_64_GENERAL] = {"general", NT_PRSTATUS},
 	/* NT_PRFPREG, its first 512 bytes, if the processor has no XSAVE. */

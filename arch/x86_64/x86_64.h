@@ -22,6 +22,7 @@ enum { X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RIP = 16, X86_64_GS_BASE = 59 };
 /* registers.c */
 /* Final after init. */
 extern struct regset_def x86_64_regsets[X86_64_NREGSETS];
+extern const struct bpf_user_mode x86_64_user_mode;
 struct error *x86_64_init(void);
 const struct reg_def *x86_64_registers(unsigned int *count);
 int x86_64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);

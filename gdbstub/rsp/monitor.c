@@ -36,7 +36,7 @@ static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_ignore, monitor_count, monitor_reset,
 	monitor_variables, monitor_set_debug, monitor_set_variable,
 	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
-	monitor_set_threaddb_path, monitor_exit;
+	monitor_set_watch_kernel, monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -59,6 +59,11 @@ static const struct monitor_command commands[] = {
 	{"variables", "", "Show the trace state variables", monitor_variables},
 	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable",
 	 monitor_set_variable},
+	{"set watch-kernel", "<on|off>",
+	 "Stop where a system call has written to what is watched; if the thread "
+	 "blocks\n"
+	 "    SIGTRAP, and the call waits for more, the stop cuts it off",
+	 monitor_set_watch_kernel},
 	{"set debug", "<0|1|CATEGORIES>",
 	 "Disable or enable debugging messages; CATEGORIES is a list such as rsp,stops",
 	 monitor_set_debug},
@@ -195,6 +200,20 @@ static struct error *monitor_set_variable(struct server *server, const char *arg
 		buffer_printf(out, "Trace state variable %lu is %lld.\n", number,
 			      value);
 	return error;
+}
+
+static struct error *monitor_set_watch_kernel(struct server *server, const char *args,
+					      struct buffer *out)
+{
+	bool on = strcmp(args, "on") == 0;
+
+	if (!on && strcmp(args, "off") != 0)
+		return error_create(0, "set watch-kernel takes on or off, not '%s'.",
+				    args);
+	engines_set_watch_kernel(&server->run.engines, on);
+	buffer_printf(out, "Writes by system calls are %s of watchpoints.\n",
+		      on ? "hits" : "no hits");
+	return NULL;
 }
 
 static struct error *monitor_set_debug(struct server *server, const char *args,

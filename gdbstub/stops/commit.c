@@ -23,10 +23,17 @@ static bool must_stay_off(const struct location *location)
 	return location->inferior->vforking != 0 && !location_uses_hardware(location);
 }
 
+static bool is_outdated(const struct location *location)
+{
+	return location->state != LOCATION_OUT && location->engine->ops->outdated &&
+	       location->engine->ops->outdated(location->engine, location);
+}
+
 /* Has a wanted location yet to be put in place? */
 static bool needs_commit(const struct location *location)
 {
-	return location->wanted && location->state != LOCATION_IN &&
+	return location->wanted &&
+	       (location->state != LOCATION_IN || is_outdated(location)) &&
 	       !must_stay_off(location);
 }
 
@@ -59,6 +66,8 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 {
 	if (!needs_commit(location))
 		return NULL;
+	if (is_outdated(location))
+		location_take_out(location, false);
 	if (location->state == LOCATION_OUT)
 		return location_install(breakpoints, location);
 	return location_switch(location, LOCATION_IN);

@@ -18,7 +18,8 @@ void engines_init(struct engines *engines, const struct output *output,
 
 		*engine = (struct engine){.ops = all_engines[i],
 					  .output = output,
-					  .own_output = own_output};
+					  .own_output = own_output,
+					  .watch_kernel = true};
 		engine->unusable = engine->ops->probe(engine);
 		if (engine->unusable)
 			log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
@@ -39,6 +40,12 @@ void engines_deinit(struct engines *engines)
 		error_destroy(engine->unusable);
 	}
 	variables_deinit(&engines->variables);
+}
+
+void engines_set_watch_kernel(struct engines *engines, bool on)
+{
+	for (int i = 0; i < NENGINES; i++)
+		engines->engine[i].watch_kernel = on;
 }
 
 int engines_output_fd(struct engines *engines)
@@ -65,6 +72,29 @@ size_t engines_print_output(struct engines *engines, bool all)
 	return count;
 }
 
+const char *engine_no_kernel_hits(const struct engine *engine)
+{
+	const char *why = engine->ops->no_kernel_hits
+				  ? engine->ops->no_kernel_hits(engine)
+				  : "this engine sees the program's own ones only";
+
+	if (!why && !engine->watch_kernel)
+		why = "switched off (monitor set watch-kernel on)";
+	return why;
+}
+
+static void print_kernel_hits(const struct engine *engine, struct buffer *out)
+{
+	const char *why;
+
+	if (engine->unusable || !engine->ops->no_kernel_hits)
+		return;
+	why = engine_no_kernel_hits(engine);
+	buffer_printf(out, "%-10s  writes by system calls %s%s\n", "",
+		      why ? "are no hits of watchpoints: " : "are hits of watchpoints",
+		      why ? why : "");
+}
+
 void engines_print(const struct engines *engines, struct buffer *out)
 {
 	for (int i = 0; i < NENGINES; i++) {
@@ -74,5 +104,6 @@ void engines_print(const struct engines *engines, struct buffer *out)
 			      engine->ops->title, "",
 			      engine->unusable ? "not usable: " : "usable",
 			      engine->unusable ? error_text(engine->unusable) : "");
+		print_kernel_hits(engine, out);
 	}
 }

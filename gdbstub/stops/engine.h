@@ -122,6 +122,11 @@ struct engine_ops {
 	 * what it lay in (a library unloaded, another one loaded). NULL: always.
 	 */
 	bool (*intact)(struct engine *engine, const struct location *location);
+	/**
+	 * Is it to be put in anew, as a setting of struct engine has changed? NULL:
+	 * never.
+	 */
+	bool (*outdated)(struct engine *engine, const struct location *location);
 	/** A new, stopped thread, whose tid may be that of one that has ended; NULL if
 	 * the kernel takes care of all of them. */
 	int (*thread_added)(struct engine *engine, struct location *location,
@@ -162,6 +167,9 @@ struct engine_ops {
 	 */
 	void (*explain)(struct engine *engine, const struct location *location,
 			struct buffer *out);
+	/** Why the engine sees no writes that system calls make; NULL: it does. The
+	 * operation is NULL: it is of the engine's nature. */
+	const char *(*no_kernel_hits)(const struct engine *engine);
 	/**
 	 * Conditions that read these bytes cannot be decided in the kernel. NULL if
 	 * the engine reads no memory.
@@ -185,6 +193,9 @@ struct engine {
 	void *state;				  /* the engine's own */
 	struct error *unusable;			  /* why it cannot be used, or NULL */
 	const struct output *output, *own_output; /* ... of unattended inferiors */
+	/* Setting: a write to watched memory by a system call is a hit
+	 * (WATCHPOINT_WRITE). */
+	bool watch_kernel;
 };
 
 extern const struct engine_ops perf_event_engine;
@@ -203,6 +214,12 @@ struct engines {
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output);
 void engines_deinit(struct engines *engines);
+/** Are writes by system calls hits of watchpoints? What is in place follows at the next
+ * commit. It is on at first. */
+void engines_set_watch_kernel(struct engines *engines, bool on);
+/** Why writes by system calls are no hits of this engine's watchpoints; NULL: they are.
+ */
+const char *engine_no_kernel_hits(const struct engine *engine);
 /** -1: there is none. */
 int engines_output_fd(struct engines *engines);
 size_t engines_print_output(struct engines *engines, bool all);

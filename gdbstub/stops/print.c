@@ -196,6 +196,26 @@ static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
 	}
 }
 
+/* Watchpoints that do not see what system calls write. */
+static void append_unseen(struct breakpoints *breakpoints, struct buffer *out)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		const char *why = location->type == WATCHPOINT_WRITE &&
+						  location->state != LOCATION_OUT
+					  ? engine_no_kernel_hits(location->engine)
+					  : NULL;
+
+		if (why)
+			buffer_printf(out,
+				      "%s %u has no hits by writes of system calls: "
+				      "%s\n",
+				      breakpoint_type_name(location->type),
+				      location->number, why);
+	}
+}
+
 /* What is set by `monitor ignore` and `monitor count`. */
 static void append_ignored(struct breakpoints *breakpoints, struct buffer *out)
 {
@@ -318,6 +338,7 @@ void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
 	symbols_destroy(symbols);
 	table_append(table, out);
 	append_reasons(breakpoints, out);
+	append_unseen(breakpoints, out);
 	append_ignored(breakpoints, out);
 	append_threads(breakpoints, out);
 }

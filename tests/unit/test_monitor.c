@@ -84,6 +84,11 @@ void slots_print(const struct breakpoints *of, struct buffer *out)
 	buffer_append_string(out, "the slots\n");
 }
 
+void engines_set_watch_kernel(struct engines *engines, bool on)
+{
+	engines->engine[0].watch_kernel = on;
+}
+
 static void begin(void)
 {
 	TAILQ_INIT(&server.run.inferiors.list);
@@ -298,4 +303,20 @@ Test(monitor, what_is_not_hex_is_an_error)
 		cr_assert_not_null(error, "%s", bad[i]);
 		error_destroy(error);
 	}
+}
+
+Test(monitor, watch_kernel)
+{
+	const bool *on = &server.run.engines.engine[0].watch_kernel;
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set watch-kernel on",
+		    "Writes by system calls are hits of watchpoints.\n");
+	cr_assert(*on);
+	assert_text("set watch-kernel off",
+		    "Writes by system calls are no hits of watchpoints.\n");
+	cr_assert_not(*on);
+	assert_failure("set watch-kernel maybe",
+		       "set watch-kernel takes on or off, not 'maybe'.\n");
+	cr_assert_not(*on);
 }
