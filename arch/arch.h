@@ -37,11 +37,11 @@ struct regset_def {
 
 /**
  * How the kernel context's value of a register becomes the one that ptrace shows at
- * the stop of an execute breakpoint. All zero: it is that.
+ * the stop. All zero: it is that.
  */
 struct bpf_rule {
 	uint8_t bits;	 /* only so many are the register's; 0: all that it has */
-	uint32_t set;	 /* ptrace shows these, too */
+	uint32_t set;	 /* ptrace shows these, too, at execute breakpoints */
 	uint32_t unsure; /* if one of these is set, the value is not known */
 };
 

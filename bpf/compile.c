@@ -161,15 +161,21 @@ static struct error *prepare_commands(struct compiler *c,
 static struct error *compile_all(struct compiler *c,
 				 const struct agent_list *conditions)
 {
-	bool decided = conditions->count == 0;
+	bool decided = conditions->count == 0, filters = c->options->watch.len > 0;
+	uint32_t unchanged;
 
-	c->label_true = bpf_emit_new_labels(&c->emitter, 2);
+	c->label_true = bpf_emit_new_labels(&c->emitter, 3);
 	c->label_maybe = c->label_true + 1;
+	unchanged = c->label_true + 2;
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
 	mode_emit_begin(c);
+	if (filters)
+		watch_emit_clear(c);
 	variables_emit_begin(c);
+	if (filters)
+		watch_emit(c, unchanged);
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
 		struct error *error =
 			compile_condition(c, conditions->exprs[i], &decided);
@@ -177,7 +183,11 @@ static struct error *compile_all(struct compiler *c,
 		if (error)
 			return error;
 	}
-	exits_emit(c, !decided);
+	if (filters && conditions->count == 0)
+		bpf_emit_jump(&c->emitter, bpf_jump(),
+			      c->options->all_maybe ? c->label_maybe : c->label_true);
+	bpf_emit_bind(&c->emitter, unchanged);
+	exits_emit(c, !decided || filters);
 	return NULL;
 }
 

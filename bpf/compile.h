@@ -2,7 +2,8 @@
 /*
  * The compiler: agent expressions to one BPF program per location.
  *
- * The program evaluates the conditions in order and comes to one of three verdicts,
+ * What leaves watched bytes as they were is false (watch.h). Else the program evaluates
+ * the conditions in order and comes to one of three verdicts,
  * by which the hit is counted (tally.h):
  *   false   return 0: the kernel forgets the hit
  *   true    if it passes the gate (gate.h), a record {BPF_TRUE} into the ring, then
@@ -29,8 +30,18 @@
 #include "arch/arch.h"
 #include "base/error.h"
 
+/** What a program runs at, if that is no place in the text. */
+struct bpf_watch {
+	bool access; /* hits come by an access to data, and behind it */
+	/* The value filter: a hit that finds these bytes as they were is false. At most
+	 * WATCH_BYTES; 0: no such filter. */
+	uint64_t addr;
+	unsigned int len;
+};
+
 struct bpf_compile_options {
 	const struct arch_ops *arch;
+	struct bpf_watch watch;
 	unsigned int location;	 /* index into bpf_shared.locations */
 	int shared_fd;		 /* the map with struct bpf_shared */
 	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
@@ -69,6 +80,7 @@ enum bpf_doubt {
 	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */
+	BPF_DOUBT_BUSY,	    /* others write what is watched, all the time */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */
 	BPF_DOUBT_FULL,	  /* there is no room for the record */

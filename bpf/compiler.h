@@ -36,6 +36,7 @@ enum {
 	FRAME_OUTPUT = -16, /* the address of the record of commands */
 	/* At the exits no slot is needed any more, and the record is begun. */
 	FRAME_TID = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, tid),
+	FRAME_VALUES = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, values),
 	REG_VERDICT = BPF_REG_7,
 	REG_BY_STOP = BPF_REG_8,
 	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */
@@ -155,6 +156,22 @@ void capture_store(struct compiler *c, const struct ir_insn *insn);
  * cannot: then no record is left. No register but REG_CONTEXT survives.
  */
 void capture_emit(struct compiler *c, uint32_t captured);
+
+/* lock.c */
+
+/** Takes the lock in the field of what @reg points to, or goes to the maybe exit. It
+ * needs r0, r1 and r3, giving it back r1. */
+void lock_emit_take(struct compiler *c, uint8_t reg, size_t field,
+		    enum bpf_doubt doubt);
+void lock_emit_release(struct compiler *c, uint8_t reg, size_t field);
+
+/* watch.c */
+
+/** No values are in the record. */
+void watch_emit_clear(struct compiler *c);
+/** Compares what is watched, and jumps to @unchanged if it is what it was. Only
+ * REG_CONTEXT survives. */
+void watch_emit(struct compiler *c, uint32_t unchanged);
 
 /* gate.c */
 

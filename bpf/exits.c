@@ -78,9 +78,14 @@ static void emit_tid(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
 }
 
-/* The stub takes a hit without a record for a maybe, and so it has to be one. */
+/* The stub takes a hit without a record for a maybe, and so it has to be one. That it
+ * was a change is not to be forgotten. */
 static void emit_lost(struct compiler *c)
 {
+	if (c->options->watch.len > 0)
+		bpf_emit(&c->emitter,
+			 bpf_store_imm(BPF_DW, REG_LOCATION,
+				       offsetof(struct bpf_location, last.unsure), 1));
 	exits_count(c, offsetof(struct bpf_location, lost));
 	tally_emit_maybe(c);
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_MAYBE));
@@ -115,6 +120,8 @@ static void emit_record(struct compiler *c)
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
 			     offsetof(struct bpf_perf_event_data, addr)));
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(addr), BPF_REG_1));
+	if (c->options->watch.len == 0)
+		watch_emit_clear(c);
 
 	bpf_emit_map(e, BPF_REG_1, c->options->ring_fd);
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_FP));

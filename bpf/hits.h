@@ -13,6 +13,7 @@
 #include "agent/variables.h"
 #include "bpf/gate.h"
 #include "bpf/tally.h"
+#include "bpf/watch.h"
 #include "stops/shadow.h"
 
 enum { BPF_LOCATIONS_MAX = 1023 };
@@ -32,6 +33,7 @@ struct bpf_location {
 	struct gate gate;	 /* which true hits are ignored */
 	uint64_t lost;		 /* hits whose record did not fit into the ring */
 	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */
+	struct watch_last last;	 /* of a write watchpoint: what its filter compares */
 };
 
 /** Entries are found by a thread's bucket, at one of its places. */
@@ -59,6 +61,9 @@ struct bpf_hit_record {
 	uint32_t location; /* index into bpf_shared.locations */
 	uint32_t verdict;  /* enum bpf_verdict */
 	uint32_t by_stop;  /* 1: stopped by SIGSTOP, as SIGTRAP was blocked */
+	/* What the value filter, if there is one, has compared; of a maybe it may have
+	 * nothing, and nothing has been exchanged then. */
+	struct watch_values values;
 	uint64_t pc;
 	uint64_t addr; /* data address of the access, if a watchpoint */
 };

@@ -137,16 +137,17 @@ static struct error *insert_error(int r)
 	}
 }
 
-static struct gate *gate_of(const struct perf_event *state,
-			    const struct placement *placement)
+static struct bpf_location *shared_of(const struct perf_event *state,
+				      const struct placement *placement)
 {
-	return &state->kernel.shared->locations[placement->program->location].gate;
+	return &state->kernel.shared->locations[placement->program->location];
 }
 
 static void placement_destroy(struct perf_event *state, struct placement *placement)
 {
 	placement_close(placement);
-	placement->location->gate = *gate_of(state, placement);
+	placement->location->gate = shared_of(state, placement)->gate;
+	placement->location->watch.last = shared_of(state, placement)->last;
 	program_put(placement->programs, placement->program);
 	free(placement);
 }
@@ -160,10 +161,20 @@ static bool wants_kernel(const struct engine *engine, const struct location *loc
 	       !state->no_kernel_hits;
 }
 
+static struct bpf_watch watch_of(const struct location *location)
+{
+	return (struct bpf_watch){
+		.access = location->type > BREAKPOINT_HARDWARE,
+		.addr = location->watch.filters ? location->addr : 0,
+		.len = location->watch.filters ? location->len : 0,
+	};
+}
+
 static struct error *perf_event_insert(struct engine *engine, struct location *location)
 {
 	struct perf_event *state = engine->state;
 	struct placement *placement = calloc(1, sizeof(*placement));
+	const struct bpf_watch watch = watch_of(location);
 	struct error *error;
 	int r;
 
@@ -175,12 +186,13 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 	placement->programs =
 		placement->sees_kernel ? &state->kernel_programs : &state->programs;
 	error = program_get(placement->programs, &location->conditions,
-			    &location->commands.list, &placement->program);
+			    &location->commands.list, &watch, &placement->program);
 	if (error) {
 		free(placement);
 		return error;
 	}
-	*gate_of(state, placement) = location->gate;
+	shared_of(state, placement)->gate = location->gate;
+	shared_of(state, placement)->last = location->watch.last;
 	r = placement_open(state, placement);
 	if (r < 0) {
 		placement_destroy(state, placement);
@@ -305,7 +317,13 @@ static int perf_event_slots_free(struct engine *engine, const struct inferior *i
 static struct gate *perf_event_gate(struct engine *engine,
 				    const struct location *location)
 {
-	return gate_of(engine->state, location->engine_data);
+	return &shared_of(engine->state, location->engine_data)->gate;
+}
+
+static struct watch_last *perf_event_last(struct engine *engine,
+					  const struct location *location)
+{
+	return &shared_of(engine->state, location->engine_data)->last;
 }
 
 /* All threads are stopped: no program sees a half-changed range. */
@@ -346,6 +364,7 @@ const struct engine_ops perf_event_engine = {
 	.on_stop = perf_event_on_stop,
 	.counts = perf_event_counts,
 	.gate = perf_event_gate,
+	.last = perf_event_last,
 	.reset_counts = perf_event_reset_counts,
 	.describe = perf_event_describe,
 	.explain = perf_event_explain,

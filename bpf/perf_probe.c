@@ -34,7 +34,7 @@ static struct error *try_true_hit(struct perf_event *state, struct trial *trial,
 		blocked || !state->sigtrap || state->kernel.task_blocked_offset < 0;
 	struct trial_outcome outcome;
 	struct program *program;
-	struct error *error = program_get(&state->programs, NULL, NULL, &program);
+	struct error *error = program_get(&state->programs, NULL, NULL, NULL, &program);
 	bool good = false;
 
 	if (error)
@@ -101,7 +101,7 @@ static struct error *try_read(struct perf_event *state, struct trial *trial,
 	struct trial_outcome outcome;
 	struct program *program;
 	struct error *error =
-		program_get(&state->kernel_programs, NULL, NULL, &program);
+		program_get(&state->kernel_programs, NULL, NULL, NULL, &program);
 
 	if (error)
 		return error;

@@ -50,25 +50,37 @@ static bool is_dead(void *data, const struct bpf_hit_record *record)
 void perf_event_on_record(void *data, const struct bpf_hit_record *record)
 {
 	struct perf_event *state = data;
+	struct bpf_location *location;
 
 	if (record->tid == 0)
 		return; /* whose it is, is not known: counted as lost */
 	/* Threads that were killed before their stop leave records behind. */
 	if (state->records.count == state->records.capacity)
 		records_drop(&state->records, is_dead, NULL);
-	if (!records_add(&state->records, record) &&
-	    record->location < BPF_LOCATIONS_MAX)
-		state->kernel.shared->locations[record->location].lost++;
+	if (records_add(&state->records, record) ||
+	    record->location >= BPF_LOCATIONS_MAX)
+		return;
+	location = &state->kernel.shared->locations[record->location];
+	location->lost++;
+	watch_last_doubt(&location->last);
 }
 
 static void add_hit(struct hits *hits, struct location *location,
-		    enum hit_verdict verdict)
+		    enum hit_verdict verdict, const struct watch_values *values)
 {
-	for (unsigned int i = 0; i < hits->count; i++)
-		if (hits->hit[i].location == location)
-			return;
+	const struct hit hit = {location, verdict, *values};
+
+	for (unsigned int i = 0; i < hits->count; i++) {
+		if (hits->hit[i].location != location)
+			continue;
+		/* Where two events serve it, one access may hit both: the one that has
+		 * compared values knows. */
+		if (hits->hit[i].values.len == 0)
+			hits->hit[i] = hit;
+		return;
+	}
 	if (hits->count < HITS_MAX)
-		hits->hit[hits->count++] = (struct hit){location, verdict};
+		hits->hit[hits->count++] = hit;
 	else
 		log_warning("more than %d breakpoints hit at once", HITS_MAX);
 }
@@ -87,7 +99,8 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 
 	if (placement)
 		add_hit(taking->hits, placement->location,
-			record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE);
+			record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE,
+			&record->values);
 }
 
 /* Was there a hit whose record did not fit into the ring? */
@@ -100,7 +113,7 @@ static bool take_lost(struct perf_event *state, struct placement *placement,
 	if (location->lost <= placement->lost_seen)
 		return false;
 	placement->lost_seen++;
-	add_hit(hits, placement->location, HIT_MAYBE);
+	add_hit(hits, placement->location, HIT_MAYBE, &(struct watch_values){0});
 	return true;
 }
 

@@ -69,16 +69,23 @@ void programs_deinit(struct programs *programs)
 	programs->nidle = 0;
 }
 
+static bool watch_equal(const struct bpf_watch *a, const struct bpf_watch *b)
+{
+	return a->access == b->access && a->addr == b->addr && a->len == b->len;
+}
+
 static struct program *find_idle(struct programs *programs,
 				 const struct agent_list *conditions,
-				 const struct agent_list *commands)
+				 const struct agent_list *commands,
+				 const struct bpf_watch *watch)
 {
 	struct program *program;
 
 	TAILQ_FOREACH (program, &programs->list, link)
 		if (!program->used &&
 		    agent_list_equal(&program->conditions, conditions) &&
-		    agent_list_equal(&program->commands, commands))
+		    agent_list_equal(&program->commands, commands) &&
+		    watch_equal(&program->watch, watch))
 			return program;
 	return NULL;
 }
@@ -104,7 +111,8 @@ static void trim(struct programs *programs, unsigned int max)
  * all indexes are in use. */
 static int program_create(struct programs *programs,
 			  const struct agent_list *conditions,
-			  const struct agent_list *commands, struct program **ret)
+			  const struct agent_list *commands,
+			  const struct bpf_watch *watch, struct program **ret)
 {
 	struct program *program = calloc(1, sizeof(*program));
 	int location;
@@ -112,6 +120,7 @@ static int program_create(struct programs *programs,
 	if (!program)
 		return -ENOMEM;
 	program->fd = -1;
+	program->watch = *watch;
 	if (agent_list_set(&program->conditions, conditions) < 0 ||
 	    agent_list_set(&program->commands, commands) < 0) {
 		program_free(program);
@@ -233,6 +242,7 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	_cleanup_error_ struct error *error = NULL;
 
 	options.location = program->location;
+	options.watch = program->watch;
 	error = try_to_load(program, options);
 	if (!error || (!program->conditions.count && !program->commands.count) ||
 	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
@@ -248,11 +258,11 @@ static struct error *make_code(struct programs *programs, struct program *progra
 static struct error *program_make(struct programs *programs,
 				  const struct agent_list *conditions,
 				  const struct agent_list *commands,
-				  struct program **ret)
+				  const struct bpf_watch *watch, struct program **ret)
 {
 	struct program *program = NULL;
 	struct error *error;
-	int r = program_create(programs, conditions, commands, &program);
+	int r = program_create(programs, conditions, commands, watch, &program);
 
 	if (r < 0)
 		return error_create(-r == ENOSPC ? 0 : -r,
@@ -269,21 +279,24 @@ static struct error *program_make(struct programs *programs,
 
 struct error *program_get(struct programs *programs,
 			  const struct agent_list *conditions,
-			  const struct agent_list *commands, struct program **ret)
+			  const struct agent_list *commands,
+			  const struct bpf_watch *watch, struct program **ret)
 {
+	static const struct bpf_watch no_watch = {0};
 	static const struct agent_list none = {0};
 	struct program *program;
 
 	conditions = conditions ? conditions : &none;
 	commands = commands ? commands : &none;
-	program = find_idle(programs, conditions, commands);
+	watch = watch ? watch : &no_watch;
+	program = find_idle(programs, conditions, commands, watch);
 	if (program) {
 		programs->nidle--;
 		programs->kernel->shared->locations[program->location] =
 			(struct bpf_location){0};
 	} else {
 		struct error *error =
-			program_make(programs, conditions, commands, &program);
+			program_make(programs, conditions, commands, watch, &program);
 
 		if (error)
 			return error;

@@ -46,7 +46,7 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	if (rule->unsure)
 		exits_doubt(c, bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
 			    BPF_DOUBT_REGISTER);
-	if (rule->set)
+	if (rule->set && !c->options->watch.access)
 		bpf_emit(&c->emitter, bpf_alu_imm(BPF_OR, reg, (int32_t)rule->set));
 }
 

@@ -2,15 +2,11 @@
 /*
  * Trace state variables in a program: copied into the frame at its start, set there,
  * and written back when it is known that the hit is decided. In between the program
- * holds the lock, which it cannot keep: it runs to its end without preemption, even if
- * its thread is killed. One variable that is only read needs no lock.
+ * holds their lock (lock.c). One variable that is only read needs no lock.
  */
 #include "bpf/compiler.h"
 
 #include "agent/insn.h"
-
-/* Tries for the lock: some microseconds, in which a few others have their turns. */
-enum { TRIES = 256 };
 
 /* At the far end of the frame: whether the lock is ours, and the copies. */
 static int16_t frame_held(void)
@@ -112,21 +108,10 @@ static void emit_address(struct compiler *c, uint8_t reg)
 static void emit_lock(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint32_t again = bpf_emit_new_labels(e, 2), taken = again + 1;
 
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 0));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, 1));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, TRIES));
-	bpf_emit_bind(e, again);
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_0, 0));
-	bpf_emit(e,
-		 bpf_compare_exchange(BPF_REG_2, offsetof(struct variable_cells, lock),
-				      BPF_REG_1));
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), taken);
-	bpf_emit(e, bpf_alu_imm(BPF_SUB, BPF_REG_3, 1));
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_3, 0), again);
-	exits_doubt(c, bpf_jump(), BPF_DOUBT_LOCK);
-	bpf_emit_bind(e, taken);
+	lock_emit_take(c, BPF_REG_2, offsetof(struct variable_cells, lock),
+		       BPF_DOUBT_LOCK);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 1));
 }
 
@@ -170,13 +155,9 @@ void variables_emit_use(struct compiler *c, const struct ir_insn *insn)
 	values_store_slot(c, insn->slot, reg);
 }
 
-/* A full barrier, as taking it. */
 static void emit_unlock(struct compiler *c)
 {
-	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, BPF_REG_1, -1));
-	bpf_emit(&c->emitter,
-		 bpf_fetch_add(BPF_REG_2, offsetof(struct variable_cells, lock),
-			       BPF_REG_1));
+	lock_emit_release(c, BPF_REG_2, offsetof(struct variable_cells, lock));
 }
 
 void variables_emit_commit(struct compiler *c)

@@ -156,3 +156,14 @@ struct error *packet_z(struct server *server, struct cursor *args, struct buffer
 		buffer_append_string(reply, "OK");
 	return error;
 }
+
+/* What lldb asks for, whose watchpoints tell of every write. The empty reply says that
+ * we do not have it. */
+struct error *packet_wants_every_write(struct server *server, struct cursor *args,
+				       struct buffer *reply)
+{
+	(void)args;
+	(void)reply;
+	server->run.engines.every_write = true;
+	return NULL;
+}

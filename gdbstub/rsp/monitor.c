@@ -35,8 +35,9 @@ struct monitor_command {
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_ignore, monitor_count, monitor_reset,
 	monitor_variables, monitor_set_debug, monitor_set_variable,
-	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
-	monitor_set_watch_kernel, monitor_set_threaddb_path, monitor_exit;
+	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
+	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
+	monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -77,6 +78,9 @@ static const struct monitor_command commands[] = {
 	{"set libthread-db-search-path", "[DIRECTORIES]",
 	 "Where to look for libthread_db, which finds thread-local storage",
 	 monitor_set_threaddb_path},
+	{"set watch-filter", "<on|off>",
+	 "Whether writes to watched memory that do not change it are no hits",
+	 monitor_set_watch_filter},
 	{"exit", "", "Quit GDBserver", monitor_exit},
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -286,6 +290,20 @@ static struct error *monitor_set_threaddb_path(struct server *server, const char
 		return error_create(ENOMEM, "libthread-db-search-path");
 	buffer_printf(out, "libthread-db-search-path set to `%s'\n",
 		      threaddb_path(inferiors));
+	return NULL;
+}
+
+static struct error *monitor_set_watch_filter(struct server *server, const char *args,
+					      struct buffer *out)
+{
+	bool off = strcmp(args, "off") == 0;
+
+	if (!off && strcmp(args, "on") != 0)
+		return error_create(0, "set watch-filter takes on or off, not '%s'.",
+				    args);
+	server->run.engines.unfiltered = off;
+	buffer_printf(out, "Writes that change nothing are %s.\n",
+		      off ? "hits" : "no hits");
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "stops/ignore.h"
 #include "stops/int3.h"
 #include "stops/location.h"
+#include "stops/watch.h"
 
 static const char *const type_names[] = {
 	[BREAKPOINT_SOFTWARE] = "break", [BREAKPOINT_HARDWARE] = "hbreak",
@@ -335,11 +336,13 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 		copy = location_add(child, location->type, location->addr,
 				    location->len, &location->conditions,
 				    &location->commands);
-		if (copy)
-			gate_set(&copy->gate, gate_left(ignore_gate(location)));
-		else
+		if (!copy) {
 			log_warning("out of memory: process %d does not stop at 0x%jx",
 				    child->inferior->pid, (uintmax_t)location->addr);
+			continue;
+		}
+		gate_set(&copy->gate, gate_left(ignore_gate(location)));
+		watch_inherit(copy, location);
 	}
 }
 

@@ -2,6 +2,8 @@
 /* Making what is in place equal to what is wanted. */
 #include "stops/location.h"
 
+#include "stops/watch.h"
+
 struct error *location_switch(struct location *location, enum location_state state)
 {
 	const struct engine_ops *ops = location->engine->ops;
@@ -25,8 +27,11 @@ static bool must_stay_off(const struct location *location)
 
 static bool is_outdated(const struct location *location)
 {
-	return location->state != LOCATION_OUT && location->engine->ops->outdated &&
-	       location->engine->ops->outdated(location->engine, location);
+	if (location->state == LOCATION_OUT)
+		return false;
+	return watch_is_outdated(location) ||
+	       (location->engine->ops->outdated &&
+		location->engine->ops->outdated(location->engine, location));
 }
 
 /* Has a wanted location yet to be put in place? */

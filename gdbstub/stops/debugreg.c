@@ -239,7 +239,8 @@ static void append_hits(const struct slots *slots, uint32_t mask, struct hits *h
 		if (slot->location == last || hits->count == HITS_MAX)
 			continue;
 		last = slot->location;
-		hits->hit[hits->count++] = (struct hit){slot->location, HIT_PLAIN};
+		hits->hit[hits->count++] =
+			(struct hit){.location = slot->location, .verdict = HIT_PLAIN};
 	}
 }
 

@@ -12,6 +12,7 @@ static const struct engine_ops *const all_engines[NENGINES] = {
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output)
 {
+	engines->unfiltered = engines->every_write = false;
 	engines->variables = (struct variables){0};
 	for (int i = 0; i < NENGINES; i++) {
 		struct engine *engine = &engines->engine[i];

@@ -19,6 +19,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "bpf/gate.h"
+#include "bpf/watch.h"
 #include "inferior/inferior.h"
 #include "stops/shadow.h"
 #include "stops/counts.h"
@@ -47,6 +48,14 @@ struct commands {
 	bool persistent; /* they go on when the client has gone */
 };
 
+/** The value filter of a write watchpoint (watch.h). */
+struct watch {
+	bool filters;	/* it has one */
+	bool rewritten; /* the client has written there since the last resume */
+	uint8_t told[WATCH_BYTES]; /* what the client has seen there */
+	struct watch_last last;	   /* unless the engine has it: watch_last() */
+};
+
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
@@ -66,6 +75,7 @@ struct location {
 
 	struct counts counts; /* by the stub; the engine adds its own in counts() */
 	struct gate gate;     /* unless the engine has it: ignore_gate() */
+	struct watch watch;
 };
 
 /** What an engine knows about one stop of one thread. */
@@ -78,6 +88,8 @@ enum hit_verdict {
 struct hit {
 	struct location *location;
 	enum hit_verdict verdict;
+	struct watch_values values; /* if the location filters; of a hit that a program
+				     * has not compared, not yet */
 };
 
 enum { HITS_MAX = 8 };
@@ -152,6 +164,9 @@ struct engine_ops {
 	 * location->gate is what it was before, and will be after. NULL: it stays
 	 * there, as the stub decides. */
 	struct gate *(*gate)(struct engine *engine, const struct location *location);
+	/** The same for what the value filter compares with. */
+	struct watch_last *(*last)(struct engine *engine,
+				   const struct location *location);
 	/** Sets the kernel's counts of a location to zero; NULL as above. */
 	void (*reset_counts)(struct engine *engine, struct location *location);
 	/**
@@ -206,6 +221,9 @@ extern const struct engine_ops int3_engine;
 enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, NENGINES };
 struct engines {
 	struct engine engine[NENGINES];
+	bool unfiltered;	    /* the user wants to hear of each write (monitor set
+				     * watch-filter off) */
+	bool every_write;	    /* ... the client does */
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 

@@ -9,9 +9,11 @@
 
 /* ---- events ---- */
 
-static struct stop hit_stop(const struct location *location)
+static struct stop hit_stop(const struct hit *hit)
 {
-	struct stop stop = {.signal = SIGTRAP, .addr = location->addr};
+	const struct location *location = hit->location;
+	struct stop stop = {
+		.signal = SIGTRAP, .addr = location->addr, .values = hit->values};
 
 	if (location->type == BREAKPOINT_SOFTWARE)
 		stop.kind = STOP_SWBREAK;
@@ -103,19 +105,19 @@ static bool ends_call(struct run *run, const struct event *event)
 static void on_signal(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
-	const struct location *location;
+	const struct hit *hit;
 	struct hits hits;
 
 	hits_collect(&run->engines, event, &hits);
-	location = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
+	hit = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
 	if (run->stepping_over == thread->tid) {
 		thread->needs_step_over = !ends_step(event);
 		proceed_together(run, event->inferior);
 	}
-	if (location) {
+	if (hit) {
 		if (!hits.signal_is_ours && !ends_step(event))
 			thread->pending = *event;
-		pending_set(run, thread, hit_stop(location));
+		pending_set(run, thread, hit_stop(hit));
 		return;
 	}
 	if (hits.signal_is_ours)

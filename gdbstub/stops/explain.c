@@ -62,6 +62,14 @@ static void explain_ignored(struct location *location, struct buffer *out)
 	buffer_append_char(out, '\n');
 }
 
+static void explain_filter(const struct location *location, struct buffer *out)
+{
+	if (location->watch.filters)
+		buffer_append_string(out,
+				     "  value filter: hits that leave the value as it "
+				     "was are false\n");
+}
+
 /* ---- the engine ---- */
 
 /* Who has what the location would like to have. */
@@ -162,12 +170,14 @@ static void explain_lists(const struct location *location, struct buffer *out)
 static void explain_stub(const struct location *location, struct buffer *out)
 {
 	buffer_append_string(out, "\nLeft to the stub:\n");
-	if (location->conditions.count == 0 && location->commands.list.count == 0) {
+	if (location->conditions.count == 0 && location->commands.list.count == 0 &&
+	    !location->watch.filters) {
 		buffer_append_string(out, "  nothing: each hit is a stop\n");
 		return;
 	}
 	buffer_printf(out, "  every hit: the thread stops, and the stub %s\n",
 		      location->conditions.count > 0 ? "evaluates the condition"
+		      : location->watch.filters	     ? "compares the value"
 						     : "runs the commands");
 }
 
@@ -186,6 +196,7 @@ void location_explain(struct location *location, struct buffer *out)
 	explain_place(location, out);
 	explain_engine(location, out);
 	explain_counts(location, out);
+	explain_filter(location, out);
 	explain_ignored(location, out);
 	explain_lists(location, out);
 	explain_decisions(location, out);

@@ -4,6 +4,7 @@
 #include "stops/breakpoints.h"
 #include "stops/evaluate.h"
 #include "stops/ignore.h"
+#include "stops/watch.h"
 
 void hits_collect(struct engines *engines, const struct event *event, struct hits *hits)
 {
@@ -17,14 +18,14 @@ void hits_collect(struct engines *engines, const struct event *event, struct hit
 }
 
 /* Is it true, and not ignored? */
-static bool hit_matters(const struct hit *hit, struct thread *thread)
+static bool hit_matters(struct hit *hit, struct thread *thread)
 {
 	struct location *location = hit->location;
 	struct hit_counts counts = {.hits = hit->verdict == HIT_PLAIN};
 
 	if (hit->verdict == HIT_TRUE)
 		return true; /* in the kernel it was counted, and passed the gate */
-	counts.trues = evaluate_conditions(location, thread);
+	counts.trues = watch_changed(hit) && evaluate_conditions(location, thread);
 	counts_add(&location->counts, thread->tid, &counts);
 	return counts.trues && !gate_ignores(ignore_gate(location));
 }
@@ -34,19 +35,27 @@ static bool hit_matters(const struct hit *hit, struct thread *thread)
  * (breakpoint.c, watchpoints_triggered). Of two that overlap, both have the higher
  * one's.
  */
-static struct location *choose(struct location *first, struct location *other)
+static bool is_better(const struct location *first, const struct location *other)
 {
-	bool overlap = first && first->type > BREAKPOINT_HARDWARE &&
-		       other->type > BREAKPOINT_HARDWARE && other->addr > first->addr &&
-		       other->addr - first->addr < first->len;
-
-	return !first || overlap ? other : first;
+	return first->type > BREAKPOINT_HARDWARE && other->type > BREAKPOINT_HARDWARE &&
+	       other->addr > first->addr && other->addr - first->addr < first->len;
 }
 
-struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
-			       const struct output *output)
+/* The one that is not chosen is told if it has the chosen one's address (watch_told).
+ */
+static const struct hit *choose(const struct hit *first, const struct hit *other)
 {
-	struct location *told = NULL;
+	bool better = !first || is_better(first->location, other->location);
+
+	if (first)
+		watch_untold(better ? first->location : other->location);
+	return better ? other : first;
+}
+
+const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
+				const struct output *output)
+{
+	const struct hit *told = NULL;
 
 	for (unsigned int i = 0; i < hits->count; i++) {
 		struct location *location = hits->hit[i].location;
@@ -57,7 +66,7 @@ struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
 		if (location->commands.list.count > 0)
 			evaluate_commands(location, thread, output);
 		else
-			told = choose(told, location);
+			told = choose(told, &hits->hit[i]);
 	}
 	return told;
 }
@@ -70,7 +79,7 @@ void hits_stepped_to(struct thread *thread, const struct output *output)
 	if (thread_get_pc(thread, &pc) < 0)
 		return;
 	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
-		const struct hit hit = {location, HIT_PLAIN};
+		struct hit hit = {.location = location, .verdict = HIT_PLAIN};
 
 		if (location->addr == pc && location->type <= BREAKPOINT_HARDWARE &&
 		    location->state == LOCATION_IN &&

@@ -10,12 +10,12 @@
 void hits_collect(struct engines *engines, const struct event *event,
 		  struct hits *hits);
 /**
- * The location to tell the client of, one with a true condition, or NULL: evaluates
+ * The hit to tell the client of, one with a true condition, or NULL: evaluates
  * what no kernel program has decided (an evaluation that fails counts as true), and
  * counts. A true hit of a location with commands runs them instead, as gdbserver does.
  */
-struct location *hits_evaluate(const struct hits *hits, struct thread *thread,
-			       const struct output *output);
+const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
+				const struct output *output);
 /**
  * Runs the commands at the place that a step has led to. For the client that is
  * a hit: it takes the thread on from there without one.

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "stops/slots.h"
+#include "stops/watch.h"
 
 /* Has the program a breakpoint instruction of its own there? */
 static bool is_own_trap(const struct location *location)
@@ -66,6 +67,7 @@ static struct error *location_put_in(struct breakpoints *breakpoints,
 	unsigned int n = engine_choices(location, choices);
 	_cleanup_error_ struct error *first = NULL;
 
+	watch_init(location);
 	for (unsigned int i = 0; i < n; i++) {
 		struct engine *engine = &breakpoints->engines->engine[choices[i]];
 		struct error *error;

@@ -226,7 +226,8 @@ static void int3_on_stop(struct engine *engine, const struct event *event,
 	/* The program never meant to run this instruction: undo it at once. */
 	if (thread_set_pc(event->thread, pc) < 0)
 		return;
-	hits->hit[hits->count++] = (struct hit){location, HIT_PLAIN};
+	hits->hit[hits->count++] =
+		(struct hit){.location = location, .verdict = HIT_PLAIN};
 	hits->signal_is_ours = true;
 }
 

@@ -14,6 +14,7 @@
 #include "stops/events.h"
 #include "stops/pending.h"
 #include "stops/unattended.h"
+#include "stops/watch.h"
 
 enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
 
@@ -153,6 +154,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	}
 	if (error)
 		return error;
+	watch_prepare(inferior->breakpoints);
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		prepare_thread(run, thread);
 	return NULL;
@@ -232,6 +234,8 @@ static void report(struct run *run, const struct stop *stop)
 	/* What ran before the stop is printed before it is told. */
 	engines_print_output(&run->engines, true);
 	run->last = *stop;
+	if (thread && stop->kind == STOP_WATCH)
+		watch_told(thread->inferior->breakpoints, stop->addr);
 	if (thread) {
 		thread->last_signal = stop->signal;
 		thread->inferior->seen = true;
@@ -360,6 +364,7 @@ void run_forget_wishes(struct run *run)
 	struct thread *thread;
 
 	run->wishes = (struct run_wishes){0};
+	run->engines.every_write = false;
 	if (!unattended_any(run))
 		variables_forget(&run->engines.variables);
 	memset(run->pass_signal, 0, sizeof(run->pass_signal));

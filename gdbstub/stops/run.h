@@ -47,6 +47,7 @@ struct stop {
 	int status;
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
+	struct watch_values values; /* STOP_WATCH: what its value filter has compared */
 	pid_t child;		    /* STOP_FORK, STOP_VFORK, STOP_CLONE */
 	int syscall;		    /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
 };

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "stops/int3.h"
+#include "stops/watch.h"
 
 static size_t count_locations(const struct inferiors *inferiors)
 {
@@ -145,5 +146,6 @@ ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *
 int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
 			     size_t len)
 {
+	watch_wrote(inferior, addr, len);
 	return int3_write_under(inferior, addr, data, len);
 }

@@ -397,9 +397,11 @@ def test_stopped_from_outside(t):
 
 
 def test_watch_threads(t):
-    """Two watchpoints that every write of 8 threads hits, and steps in between."""
+    """Two watchpoints that every write of 8 threads hits, and steps in between; a client
+    that wants to hear of each."""
     program = Storm(t, 8, 20)
     session = Session(t, program, 1, NEVER)
+    t.equal(session.client.ask("QThreadSuffixSupported"), "", "a feature of lldb")
     for size in (4, 8):
         packet = f"Z2,{program.counts()['watched_at']:x},{size}"
         t.equal(session.client.ask(packet), "OK", packet)

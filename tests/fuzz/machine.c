@@ -201,7 +201,8 @@ struct error *machine_load(struct machine *machine, const struct agent_list *con
 	pause_loading(machine);
 	machine->programs.options.signed_division =
 		machine->kernel.signed_division && !emulated;
-	error = program_get(&machine->programs, conditions, NULL, &machine->program);
+	error = program_get(&machine->programs, conditions, NULL, NULL,
+			    &machine->program);
 	if (error)
 		return error;
 	machine->event = open_event(machine);

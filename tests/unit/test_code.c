@@ -92,7 +92,7 @@ static struct cost cost_in_kernel(const uint8_t *bytes, size_t len)
 	uint32_t size = sizeof(info);
 	struct program *program = NULL;
 
-	cr_assert_null(program_get(&programs, &conditions, NULL, &program));
+	cr_assert_null(program_get(&programs, &conditions, NULL, NULL, &program));
 	cr_assert_null(program->refused);
 	agent_expr_unref(expr);
 	cr_assert_eq(bpf_obj_get_info_by_fd(program->fd, &info, &size), 0);

@@ -152,7 +152,7 @@ static struct program *get(struct agent_expr *condition, struct agent_expr **com
 	const struct agent_list list = {commands, count};
 	struct program *program = NULL;
 
-	skip_unless(program_get(&programs, &conditions, &list, &program));
+	skip_unless(program_get(&programs, &conditions, &list, NULL, &program));
 	cr_expect_null(program->refused, "%s", program->refused);
 	for (size_t i = 0; i < count; i++)
 		agent_expr_unref(commands[i]);

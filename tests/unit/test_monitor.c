@@ -320,3 +320,15 @@ Test(monitor, watch_kernel)
 		       "set watch-kernel takes on or off, not 'maybe'.\n");
 	cr_assert_not(*on);
 }
+
+Test(monitor, watch_filter, .init = begin, .fini = end)
+{
+	const bool *unfiltered = &server.run.engines.unfiltered;
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set watch-filter on", "Writes that change nothing are no hits.\n");
+	cr_expect_not(*unfiltered);
+	assert_text("set watch-filter off", "Writes that change nothing are hits.\n");
+	cr_expect(*unfiltered);
+	assert_failure("set watch-filter no", "set watch-filter takes on or off");
+}

@@ -53,7 +53,7 @@ static struct program *get(unsigned int value)
 	const struct agent_list conditions = {&expr, 1};
 	struct program *program = NULL;
 	_cleanup_error_ struct error *error =
-		program_get(&programs, &conditions, NULL, &program);
+		program_get(&programs, &conditions, NULL, NULL, &program);
 
 	agent_expr_unref(expr);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
@@ -89,12 +89,12 @@ Test(program, commands_tell_programs_apart)
 	_cleanup_error_ struct error *error = NULL;
 
 	program_put(&programs, plain);
-	error = program_get(&programs, &list, &list, &with_commands);
+	error = program_get(&programs, &list, &list, NULL, &with_commands);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_neq(with_commands, plain);
 	program_put(&programs, with_commands);
 	cr_expect_eq(get(0), plain);
-	error = program_get(&programs, &list, &list, &plain);
+	error = program_get(&programs, &list, &list, NULL, &plain);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_eq(plain, with_commands);
 	agent_expr_unref(expr);
@@ -120,7 +120,7 @@ Test(program, as_many_locations_as_there_are)
 
 	for (int i = 0; i < BPF_LOCATIONS_MAX; i++)
 		cr_assert_eq(bpf_kernel_take_location(&kernel), i);
-	error = program_get(&programs, NULL, NULL, &program);
+	error = program_get(&programs, NULL, NULL, NULL, &program);
 	cr_assert_not_null(error);
 
 	bpf_kernel_free_location(&kernel, 700);
@@ -158,7 +158,7 @@ Test(program, stands_in_for_too_much_code)
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	for (int i = 1; i < COUNT; i++)
 		conditions[i] = agent_expr_ref(conditions[0]);
-	error = program_get(&programs, &list, NULL, &program);
+	error = program_get(&programs, &list, NULL, NULL, &program);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_geq(program->fd, 0);
 	cr_expect_not_null(program->refused);
@@ -198,7 +198,7 @@ Test(program, keeps_the_words_of_the_verifier)
 	struct error *error;
 
 	cr_assert_not_null(expr);
-	error = program_get(&programs, &list, NULL, &program);
+	error = program_get(&programs, &list, NULL, NULL, &program);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_assert_geq(program->fd, 0, "what stands in");
 	cr_assert_not_null(program->refused);
@@ -245,7 +245,7 @@ Test(program, gives_hard_loops_few_rounds)
 	struct error *error;
 
 	cr_assert_not_null(expr);
-	error = program_get(&programs, &list, NULL, &program);
+	error = program_get(&programs, &list, NULL, NULL, &program);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_geq(program->fd, 0);
 	cr_expect_null(program->refused);

@@ -843,6 +843,7 @@ static int write_watched(void)
 	return 0;
 }
 
+/* The first write leaves it at 0. */
 static void check_watch(void)
 {
 	struct inferior *inferior = child_start(write_watched);
@@ -850,15 +851,20 @@ static void check_watch(void)
 
 	cr_assert_null(breakpoints_insert(inferior->breakpoints, WATCHPOINT_WRITE, addr,
 					  8, NULL, NULL));
-	for (long i = 0; i < 5; i++) {
+	for (long i = 1; i < 5; i++) {
 		struct stop stop = resume();
-		long value = -1;
+		long value = -1, old = -1, new = -1;
 
 		cr_assert_eq(stop.kind, STOP_WATCH, "kind %d signal %d", stop.kind,
 			     stop.signal);
 		cr_assert_eq(stop.addr, addr);
 		cr_assert_eq(inferior_read(inferior, addr, &value, 8), 8);
 		cr_assert_eq(value, i);
+		cr_expect_eq(stop.values.len, 8);
+		memcpy(&old, stop.values.old, sizeof(old));
+		memcpy(&new, stop.values.new, sizeof(new));
+		cr_expect_eq(old, i - 1);
+		cr_expect_eq(new, i);
 	}
 	expect_exit(0);
 }

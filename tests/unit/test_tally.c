@@ -90,7 +90,7 @@ static void attach(void)
 		.region = {HW_EXECUTE, (uintptr_t)tally_test_place, 1},
 	};
 	_cleanup_error_ struct error *error =
-		program_get(&programs, &conditions, NULL, &program);
+		program_get(&programs, &conditions, NULL, NULL, &program);
 
 	agent_expr_unref(condition);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");

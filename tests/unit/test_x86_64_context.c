@@ -28,15 +28,22 @@ enum { TF = 0x100, RF = 0x10000 };
 /* CF, PF, AF, ZF, SF, DF, OF, NT, AC and ID; the interrupt flag is on anyway. */
 enum { FLAGS = 0x0244cd5 & ~TF, PLAIN_FLAGS = 0x202 };
 
-/* void with_flags(uint64_t flags): the breakpoint is right behind their setting. */
+/* void with_flags(uint64_t flags): the breakpoint is right behind their setting, before
+ * a store, and one that a repeated instruction makes byte by byte. */
 void with_flags(uint64_t flags);
 extern const char behind_flags[];
+uint8_t stored[8] __attribute__((aligned(8)));
 __asm__(".text\n"
 	"with_flags:\n"
 	"	pushq %rdi\n"
 	"	popfq\n"
 	"behind_flags:\n"
 	"	nop\n"
+	"	movl %esi, stored(%rip)\n"
+	"	cld\n"
+	"	leaq stored(%rip), %rdi\n"
+	"	movl $4, %ecx\n"
+	"	rep stosb\n"
 	"	pushq $0x202\n"
 	"	popfq\n"
 	"	ret\n");
@@ -118,17 +125,30 @@ struct fixture {
 
 static struct fixture fixture;
 
-static void setup(void)
+static void setup_for(bool access)
 {
+	static struct bpf_compile_options options;
 	struct compiler *c = &fixture.compiler;
 
 	fixture.event_fd = -1;
+	options.watch.access = access;
+	c->options = &options;
 	cr_assert_null(arch_native()->init());
 	c->registers = arch_native()->registers(&c->nregisters);
 	cr_assert_lt(c->nregisters, VALUES_MAX);
 	fixture.seen = make_map(&fixture.map_fd);
 	fixture.program_fd = load_program(c, fixture.map_fd);
 	cr_assert_geq(fixture.program_fd, 0, "%s", strerror(-fixture.program_fd));
+}
+
+static void setup(void)
+{
+	setup_for(false);
+}
+
+static void setup_access(void)
+{
+	setup_for(true);
 }
 
 static void finish(void)
@@ -156,9 +176,8 @@ static siginfo_t wait_stop(void)
 }
 
 /* @also: flags that the inferior always sets. */
-static void start(uint64_t also)
+static void start_at(struct hw_region region, uint64_t also)
 {
-	const struct hw_region region = {HW_EXECUTE, (uintptr_t)behind_flags, 1};
 	struct hw_event_options options = {.arch = arch_native(),
 					   .region = region,
 					   .program_fd = fixture.program_fd,
@@ -176,6 +195,11 @@ static void start(uint64_t also)
 		cr_skip_test("no perf events for this user");
 	cr_assert_geq(fixture.event_fd, 0, "%s", strerror(-fixture.event_fd));
 	cr_assert_eq(hw_event_enable(fixture.event_fd), 0);
+}
+
+static void start(uint64_t also)
+{
+	start_at((struct hw_region){HW_EXECUTE, (uintptr_t)behind_flags, 1}, also);
 }
 
 /* The next stop at the breakpoint, passing over those of steps. */
@@ -262,4 +286,27 @@ Test(x86_64_context, own_trap_flag)
 		cr_assert_eq(fixture.seen->unsure, 1);
 		cr_assert_eq(compare_all() & TF, TF);
 	}
+}
+
+TestSuite(x86_64_stores, .init = setup_access, .fini = finish, .timeout = 60);
+
+/* Behind a store, the flags are as they are, RF included: it is set in the middle of a
+ * repeated instruction. */
+Test(x86_64_stores, equals_what_ptrace_shows)
+{
+	uint64_t ones = 0, zeros = 0;
+
+	start_at((struct hw_region){HW_WRITE, (uintptr_t)stored, 4}, 0);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		uint64_t flags;
+
+		next_hit(PTRACE_CONT);
+		cr_assert_eq(fixture.seen->unsure, 0);
+		flags = compare_all();
+		ones |= flags;
+		zeros |= ~flags;
+	}
+	cr_expect_eq(ones & FLAGS, FLAGS);
+	cr_expect_eq(zeros & (FLAGS | RF), FLAGS | RF);
+	cr_expect_eq(ones & RF, RF);
 }

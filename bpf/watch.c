@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/watch.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "bpf/compiler.h"
+
+/* ---- the stub's part ---- */
+
+static void lock(struct watch_last *last)
+{
+	while (__atomic_exchange_n(&last->lock, 1, __ATOMIC_SEQ_CST) != 0)
+		sched_yield();
+}
+
+static void unlock(struct watch_last *last)
+{
+	__atomic_store_n(&last->lock, 0, __ATOMIC_SEQ_CST);
+}
+
+void watch_last_doubt(struct watch_last *last)
+{
+	__atomic_store_n(&last->unsure, 1, __ATOMIC_SEQ_CST);
+}
+
+bool watch_last_equals(struct watch_last *last, const uint8_t *bytes)
+{
+	bool equal;
+
+	lock(last);
+	equal = memcmp(last->bytes, bytes, sizeof(last->bytes)) == 0;
+	unlock(last);
+	return equal;
+}
+
+bool watch_last_exchange(struct watch_last *last, unsigned int len,
+			 bool (*read)(void *data, uint8_t *bytes), void *data,
+			 struct watch_values *ret)
+{
+	bool changed = true;
+
+	*ret = (struct watch_values){0};
+	lock(last);
+	if (read(data, ret->new)) {
+		memcpy(ret->old, last->bytes, sizeof(ret->old));
+		memcpy(last->bytes, ret->new, sizeof(ret->new));
+		changed = last->unsure ||
+			  memcmp(ret->old, ret->new, sizeof(ret->old)) != 0;
+		last->unsure = 0;
+		ret->len = len;
+	}
+	unlock(last);
+	return changed;
+}
+
+/* ---- the program's part ---- */
+
+enum {
+	REG_LAST = BPF_REG_7,	 /* the struct watch_last */
+	REG_FAILED = BPF_REG_8,	 /* the bytes could not be read */
+	REG_CHANGED = BPF_REG_9, /* not 0: they have changed */
+	FRAME_OLD = FRAME_VALUES + (int)offsetof(struct watch_values, old),
+	FRAME_NEW = FRAME_VALUES + (int)offsetof(struct watch_values, new),
+	FRAME_LEN = FRAME_VALUES + (int)offsetof(struct watch_values, len),
+};
+
+void watch_emit_clear(struct compiler *c)
+{
+	for (size_t i = 0; i < sizeof(struct watch_values); i += 8)
+		bpf_emit(&c->emitter, bpf_store_imm(BPF_DW, BPF_REG_FP,
+						    (int16_t)(FRAME_VALUES + i), 0));
+}
+
+/* r0 = 0, or an error */
+static void emit_read(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, FRAME_NEW));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, (int32_t)c->options->watch.len));
+	bpf_emit_const(e, BPF_REG_3, c->options->watch.addr);
+	bpf_emit(e, bpf_call(BPF_FUNC_probe_read_user));
+}
+
+static void emit_exchange(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	const int16_t unsure = offsetof(struct watch_last, unsure);
+	const int16_t bytes = offsetof(struct watch_last, bytes);
+
+	bpf_emit(e, bpf_load(BPF_DW, REG_CHANGED, REG_LAST, unsure));
+	bpf_emit(e, bpf_store_imm(BPF_DW, REG_LAST, unsure, 0));
+	for (int16_t i = 0; i < (int16_t)c->options->watch.len; i += 8) {
+		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, FRAME_NEW + i));
+		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LAST, bytes + i));
+		bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_OLD + i, BPF_REG_2));
+		bpf_emit(e, bpf_store(BPF_DW, REG_LAST, bytes + i, BPF_REG_1));
+		bpf_emit(e, bpf_alu(BPF_XOR, BPF_REG_1, BPF_REG_2));
+		bpf_emit(e, bpf_alu(BPF_OR, REG_CHANGED, BPF_REG_1));
+	}
+}
+
+void watch_emit(struct compiler *c, uint32_t unchanged)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t done = bpf_emit_new_labels(e, 1);
+
+	bpf_emit_map_value(
+		e, REG_LAST, c->options->shared_fd,
+		(uint32_t)(offsetof(struct bpf_shared, locations) +
+			   c->options->location * sizeof(struct bpf_location) +
+			   offsetof(struct bpf_location, last)));
+	lock_emit_take(c, REG_LAST, offsetof(struct watch_last, lock), BPF_DOUBT_BUSY);
+	emit_read(c);
+	bpf_emit(e, bpf_alu(BPF_MOV, REG_FAILED, BPF_REG_0));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, REG_CHANGED, 0));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_FAILED, 0), done);
+	emit_exchange(c);
+	bpf_emit_bind(e, done);
+	lock_emit_release(c, REG_LAST, offsetof(struct watch_last, lock));
+	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, REG_FAILED, 0), BPF_DOUBT_PAGE);
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_CHANGED, 0), unchanged);
+	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_LEN,
+				  (int32_t)c->options->watch.len));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The value filter of write watchpoints, on the stub's side. What gdb does at each hit
+ * that it is told of (breakpoint.c, watchpoint_check): if the value is the one that it
+ * remembers, the program goes on; else it remembers the new one, and then the condition
+ * decides. It forgets what it remembers, and reads it anew at the next resume, where it
+ * writes the memory itself. So hits that change nothing need not be told.
+ *
+ * Of each watchpoint two things are kept: what the last hit has found (bpf/watch.h),
+ * which is what gdb would remember if it were told of all, and with which the next one
+ * is compared; and what gdb does remember. Where these may not be the same, the next
+ * hit counts as a change: gdb, told of one too many, ignores it.
+ */
+#ifndef TRUEHIT_STOPS_WATCH_H
+#define TRUEHIT_STOPS_WATCH_H
+
+#include "stops/breakpoints.h"
+
+/** Before the location is put in place: decides about its filter. A new one begins with
+ * what memory holds; one that had it goes on. */
+void watch_init(struct location *location);
+/** Do user or client want it otherwise meanwhile? */
+bool watch_is_outdated(const struct location *location);
+/** What the filter compares with: in the memory that programs see, if one serves it. */
+struct watch_last *watch_last(struct location *location);
+
+/** Is this hit a change, or of a location without a filter? Fills in its values, unless
+ * a program has compared already. */
+bool watch_changed(struct hit *hit);
+/** A hit that was a change is not told to the client. */
+void watch_untold(struct location *location);
+/** The client is told of a hit at @addr. */
+void watch_told(struct breakpoints *breakpoints, uint64_t addr);
+/** The client has written memory. */
+void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len);
+/** Before threads are resumed. */
+void watch_prepare(struct breakpoints *breakpoints);
+/** A forked child's copy of a location. */
+void watch_inherit(struct location *child, struct location *parent);
+
+#endif
