@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Z z: breakpoints and watchpoints, with conditions and commands. */
+/* Z z: breakpoints and watchpoints, with conditions and commands; and conditions that
+ * gdb's extension (scripts/truehit-gdb.py) hands over for watchpoints. */
 #include <errno.h>
 
 #include "agent/expr.h"
 #include "rsp/packet.h"
+#include "rsp/threads.h"
 #include "rsp/zpacket.h"
 #include "server.h"
 #include "stops/breakpoints.h"
@@ -166,4 +168,68 @@ struct error *packet_wants_every_write(struct server *server, struct cursor *arg
 	(void)reply;
 	server->run.engines.every_write = true;
 	return NULL;
+}
+
+/* ---- QTruehit.WatchCondition:[pPID;][TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ---- */
+
+/* The breakpoints of the process that is named, or else of the current one. */
+static struct error *choose(struct server *server, struct cursor *args,
+			    struct breakpoints **ret)
+{
+	struct inferior *inferior = server_inferior(server);
+	struct error *error = NULL;
+	uint64_t pid;
+
+	if (cursor_char(args, 'p')) {
+		if (!cursor_hex(args, &pid) || !cursor_char(args, ';'))
+			return error_create(0, "WatchCondition: no PID; after p");
+		error = threads_inferior(server, pid, &inferior);
+	}
+	if (error)
+		return error;
+	if (!inferior || !inferior->breakpoints)
+		return error_create(0, "no process is being debugged");
+	*ret = inferior->breakpoints;
+	return NULL;
+}
+
+static struct error *read_conditions(struct cursor args, struct zpacket *packet,
+				     struct wishes *wishes)
+{
+	struct error *error = zpacket_parse(args, packet);
+
+	if (error)
+		return error;
+	if (packet->type < WATCHPOINT_WRITE || packet->type > WATCHPOINT_ACCESS)
+		return error_create(0, "WatchCondition: type %ju is no watchpoint",
+				    (uintmax_t)packet->type);
+	error = read_wishes(&packet->options, wishes);
+	if (!error && wishes->commands.list.count > 0)
+		error = error_create(0, "WatchCondition: takes no commands");
+	return error;
+}
+
+/* With no more than a process, all conditions are withdrawn: what comes first after
+ * connecting, and finds out whether this packet is known. */
+struct error *packet_QTruehit_WatchCondition(struct server *server, struct cursor *args,
+					     struct buffer *reply)
+{
+	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
+	struct breakpoints *breakpoints = NULL;
+	struct zpacket packet = {0};
+	struct error *error = choose(server, args, &breakpoints);
+	bool all = cursor_left(args) == 0;
+
+	if (!error && !all)
+		error = read_conditions(*args, &packet, &wishes);
+	if (error)
+		return error;
+	run_pause(&server->run);
+	error = all ? breakpoints_unhand_all(breakpoints)
+		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,
+				       packet.addr, packet.kind, &wishes.conditions);
+	error = finish(server, error);
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
 }

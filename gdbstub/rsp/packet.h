@@ -76,7 +76,8 @@ packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, p
 /* notify.c */
 packet_handler packet_vStopped;
 /* breakpoint.c */
-packet_handler packet_Z, packet_z, packet_wants_every_write;
+packet_handler packet_Z, packet_z, packet_wants_every_write,
+	packet_QTruehit_WatchCondition;
 /* startup.c */
 packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,

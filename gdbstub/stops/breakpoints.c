@@ -32,6 +32,7 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 	breakpoints->inferior = inferior;
 	breakpoints->engines = engines;
 	TAILQ_INIT(&breakpoints->locations);
+	TAILQ_INIT(&breakpoints->handed);
 	inferior->breakpoints = breakpoints;
 	return breakpoints;
 }
@@ -132,6 +133,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_take_out(location, gone);
 		location_destroy(breakpoints, location);
 	}
+	handed_clear(&breakpoints->handed);
 	breakpoints->inferior->breakpoints = NULL;
 	free(breakpoints->refusal);
 	free(breakpoints);
@@ -252,13 +254,12 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 unsigned int len, const struct agent_list *conditions,
 				 const struct commands *commands)
 {
-	static const struct agent_list no_conditions;
 	static const struct commands no_commands;
 	struct location *location = location_find(breakpoints, type, addr, len);
 	struct error *error;
 
-	if (!conditions)
-		conditions = &no_conditions;
+	if (!conditions || conditions->count == 0)
+		conditions = handed_find(&breakpoints->handed, type, addr, len);
 	if (!commands)
 		commands = &no_commands;
 	error = mention_variables(breakpoints, conditions, commands);
@@ -270,6 +271,44 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 		error = location_create(breakpoints, type, addr, len, conditions,
 					commands);
 	traps_update_shadow(breakpoints);
+	return error;
+}
+
+/* gdb may have put the watchpoint in already, and has no reason to do it again. */
+struct error *breakpoints_hand(struct breakpoints *breakpoints,
+			       enum breakpoint_type type, uint64_t addr,
+			       unsigned int len, const struct agent_list *conditions)
+{
+	const struct agent_list *before =
+		handed_find(&breakpoints->handed, type, addr, len);
+	struct location *location = location_find(breakpoints, type, addr, len);
+	bool affected = location && location->wanted &&
+			agent_list_equal(&location->conditions, before) &&
+			!agent_list_equal(before, conditions);
+	int err = handed_set(&breakpoints->handed, type, addr, len, conditions);
+
+	if (err < 0)
+		return error_create(-err, "conditions of %s *0x%jx", type_names[type],
+				    (uintmax_t)addr);
+	if (!affected)
+		return NULL;
+	return breakpoints_insert(breakpoints, type, addr, len, NULL,
+				  &location->commands);
+}
+
+struct error *breakpoints_unhand_all(struct breakpoints *breakpoints)
+{
+	static const struct agent_list none;
+	struct location *location, *next;
+	struct error *error = NULL;
+
+	for (location = TAILQ_FIRST(&breakpoints->locations); location && !error;
+	     location = next) {
+		next = TAILQ_NEXT(location, link);
+		error = breakpoints_hand(breakpoints, location->type, location->addr,
+					 location->len, &none);
+	}
+	handed_clear(&breakpoints->handed);
 	return error;
 }
 
@@ -312,6 +351,7 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		location->wanted &= location->commands.persistent;
+	handed_clear(&breakpoints->handed);
 }
 
 bool breakpoints_persist(const struct breakpoints *breakpoints)
@@ -329,6 +369,9 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 {
 	struct location *location, *copy;
 
+	if (handed_copy(&child->handed, &parent->handed) < 0)
+		log_warning("out of memory: process %d has not all conditions",
+			    child->inferior->pid);
 	TAILQ_FOREACH (location, &parent->locations, link) {
 		if (!location->wanted)
 			continue;
@@ -354,6 +397,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 		location_take_out(location, true);
 		location_destroy(breakpoints, location);
 	}
+	handed_clear(&breakpoints->handed);
 	traps_update_shadow(breakpoints);
 }
 

@@ -9,6 +9,7 @@
 #define TRUEHIT_STOPS_BREAKPOINTS_H
 
 #include "stops/engine.h"
+#include "stops/handed.h"
 
 TAILQ_HEAD(location_list, location);
 
@@ -17,7 +18,8 @@ struct breakpoints {
 	struct inferior *inferior;
 	struct engines *engines;
 	struct location_list locations;
-	unsigned int last_number; /* given to a location; none is given twice */
+	struct handed_list handed; /* conditions for what has none of its own */
+	unsigned int last_number;  /* given to a location; none is given twice */
 	char *refusal; /* why the last location that found no slot since the last
 			* resume found none, or NULL */
 };
@@ -40,6 +42,16 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
 				 unsigned int len, const struct agent_list *conditions,
 				 const struct commands *commands);
+/**
+ * Hands conditions over for such a watchpoint, be it there already or not, in which
+ * its own, if it comes with any, go before; an empty list withdraws them. They are
+ * forgotten with the client and by an exec.
+ */
+struct error *breakpoints_hand(struct breakpoints *breakpoints,
+			       enum breakpoint_type type, uint64_t addr,
+			       unsigned int len, const struct agent_list *conditions);
+/** Withdraws all of them. */
+struct error *breakpoints_unhand_all(struct breakpoints *breakpoints);
 /** z: no longer wanted; no error if it never was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len);
