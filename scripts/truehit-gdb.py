@@ -1,0 +1,684 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""truehit's extension for gdb: write `source .../truehit-gdb.py` into ~/.gdbinit.
+
+gdb decides the conditions of watchpoints itself, at a full stop for every hit. With
+this, plain `watch EXPR if COND` (also rwatch, awatch, and what MI and DAP make) is
+decided where the hits are: gdb's own compiler makes bytecode of the condition, and
+truehit gets it before gdb puts the watchpoint in. gdb still tests the condition of
+what is reported, and keeps its counts. Servers other than truehit see one packet that
+they do not know, and nothing else changes. It also defines the command `truehit`.
+
+A condition is handed over only if truehit's verdict is the one that gdb would come to:
+
+- The watchpoint is in hardware, at one address that does not depend on memory: not
+  *pointer, which moves when the pointer does.
+- The compiler can do it: no calls, no floating point, no convenience variables.
+- Its names mean what they meant when gdb read the condition.
+- Local variables have their home relative to the frame pointer (x86_64, as -O0 makes
+  it). gdb looks for them in the innermost frame of their block. That is the frame that
+  hits if its PC is in the block; the bytecode tells hits of all others, as when a
+  callee writes to the variable, and gdb decides those.
+"""
+import re
+
+import gdb
+
+PACKET = "QTruehit.WatchCondition:"
+
+# ---- An assembler for the listings of `maint agent-eval` ----
+
+# Name: code, bytes of the operand. Source: gdbsupport/ax.def, "The GDB Agent
+# Expression Mechanism". What is not here is not for conditions.
+OPERATIONS = {
+    "add": (0x02, 0), "sub": (0x03, 0), "mul": (0x04, 0),
+    "div_signed": (0x05, 0), "div_unsigned": (0x06, 0),
+    "rem_signed": (0x07, 0), "rem_unsigned": (0x08, 0),
+    "lsh": (0x09, 0), "rsh_signed": (0x0a, 0), "rsh_unsigned": (0x0b, 0),
+    "log_not": (0x0e, 0), "bit_and": (0x0f, 0), "bit_or": (0x10, 0),
+    "bit_xor": (0x11, 0), "bit_not": (0x12, 0),
+    "equal": (0x13, 0), "less_signed": (0x14, 0), "less_unsigned": (0x15, 0),
+    "ext": (0x16, 1), "ref8": (0x17, 0), "ref16": (0x18, 0), "ref32": (0x19, 0),
+    "ref64": (0x1a, 0), "if_goto": (0x20, 2), "goto": (0x21, 2),
+    "const8": (0x22, 1), "const16": (0x23, 2), "const32": (0x24, 4),
+    "const64": (0x25, 8), "reg": (0x26, 2), "end": (0x27, 0), "dup": (0x28, 0),
+    "pop": (0x29, 0), "zero_ext": (0x2a, 1), "swap": (0x2b, 0), "pick": (0x32, 1),
+    "rot": (0x33, 0),
+}
+LINE = re.compile(r"^ *(\d+)  (\S+)(?: (-?\d+))?$")
+RBP, RIP = 6, 16  # gdb's numbers of registers in agent expressions
+
+
+class Refused(Exception):
+    """Why a condition is left to gdb."""
+
+
+# What asking gdb may end in; UnicodeDecodeError is a ValueError.
+FAILURES = (Refused, gdb.error, RuntimeError, ValueError)
+
+
+def parse_listing(text):
+    """The operations of a listing: pairs of name and operand (None: it has none)."""
+    code = []
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if not match:
+            continue
+        offset, name, operand = match.groups()
+        if name not in OPERATIONS:
+            raise Refused(f"the operation {name} is not for conditions")
+        if int(offset) != code_size(code) or (operand is None) != (OPERATIONS[name][1] == 0):
+            raise Refused("gdb's listing of the bytecode is not understood")
+        code.append((name, None if operand is None else int(operand)))
+    if not code or code[-1][0] != "end":
+        raise Refused("gdb lists no bytecode")
+    return code
+
+
+def code_size(code):
+    return sum(1 + OPERATIONS[name][1] for name, _ in code)
+
+
+def assemble(code, base=0):
+    """The bytes of operations that begin at the offset base."""
+    data = bytearray()
+    for name, operand in code:
+        opcode, size = OPERATIONS[name]
+        if name in ("goto", "if_goto"):
+            operand += base
+        data.append(opcode)
+        if size:
+            data += (operand & ((1 << 8 * size) - 1)).to_bytes(size, "big")
+    return bytes(data)
+
+
+MI_RECORD = re.compile(r'^[~@&]"((?:[^"\\]|\\.)*)"$', re.M)
+ESCAPED = re.compile(r"\\([0-7]{3}|.)")
+
+
+def plain(text):
+    """In MI, gdb 18 writes the text of gdb.execute() as records, also within others."""
+    def unescape(match):
+        code = match.group(1)
+        return chr(int(code, 8)) if len(code) == 3 else {"n": "\n", "t": "\t"}.get(code, code)
+
+    while MI_RECORD.match(text):
+        text = ESCAPED.sub(unescape, "".join(MI_RECORD.findall(text)))
+    return text
+
+
+def capture(command):
+    return plain(gdb.execute(command, to_string=True))
+
+
+def ask(command):
+    """What a command prints in the innermost frame of the selected thread, or its error.
+    An exception from gdb.execute would have gdb forget that it waits for the program,
+    when this happens on the way to a resume: `thread apply -c` raises none."""
+    thread = gdb.selected_thread()
+    if not thread:
+        raise Refused("there is no process")
+    number = f"{thread.inferior.num}.{thread.num}"
+    return capture(f"thread apply {number} -q -c {command}")
+
+
+def compile_expression(text):
+    """What gdb's compiler makes of an expression at the innermost frame's PC."""
+    listing = ask(f"maint agent-eval {text}")
+    if not re.search("^ *0  ", listing, re.M):
+        raise Refused(f"gdb cannot compile it: {listing.strip()}")
+    return parse_listing(listing)
+
+
+def guarded(code, low, high):
+    """The bytecode of a condition that holds wherever the PC is not in low..high."""
+    head = [("reg", RIP), ("const64", low), ("sub", None), ("const64", high - low + 1),
+            ("less_unsigned", None), ("if_goto", 0), ("const8", 1), ("end", None)]
+    size = code_size(head)
+    head[5] = ("if_goto", size)
+    return assemble(head) + assemble(code, size)
+
+
+# ---- What the names in an expression mean ----
+
+def identifiers(text):
+    """All words that may be names of variables; those after a $ are not."""
+    text = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])*\'', " ", text)
+    return sorted(set(re.findall(r"(?<![\w$])[A-Za-z_]\w*", text)))
+
+
+def lookup(name, block):
+    """The symbol, and whether it depends on the frame."""
+    symbol, is_member_of_this = gdb.lookup_symbol(name, block) if block else (None, False)
+    if symbol is None and not block:
+        symbol = gdb.lookup_global_symbol(name) or gdb.lookup_static_symbol(name)
+    return symbol, is_member_of_this or (symbol is not None and symbol.needs_frame)
+
+
+def meaning(text, block):
+    """What to compare in order to see whether names mean the same elsewhere."""
+    found = []
+    for name in identifiers(text):
+        symbol, _ = lookup(name, block)
+        where = symbol and (symbol.symtab.filename if symbol.symtab else "", symbol.line,
+                            symbol.addr_class, symbol.needs_frame)
+        found.append((name, where))
+    return found
+
+
+def block_key(block):
+    return block.start, block.end, str(block.function)
+
+
+def block_chain(block):
+    """The keys of a block and of those around it, up to its function's."""
+    keys = []
+    while block and not block.is_static and not block.is_global:
+        keys.append(block_key(block))
+        if block.function:
+            break
+        block = block.superblock
+    return keys
+
+
+def local_names(text, block):
+    return [name for name in identifiers(text) if lookup(name, block)[1]]
+
+
+def innermost_block(names, block):
+    """The key of the innermost block that has one of these variables."""
+    while block and not block.is_static and not block.is_global:
+        if any(symbol.name in names for symbol in block):
+            return block_key(block)
+        if block.function:
+            break
+        block = block.superblock
+    raise Refused("it reads what is not a plain local variable")
+
+
+# ---- Frames with a frame pointer ----
+
+PROLOGUE = re.compile(rb"(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
+FRAME_POINTER = re.compile(r"\b[re]?bpl?\b|^(leave|enter)", re.I)
+
+
+def framed_run(frame, block):
+    """The first and the last PC around the frame's, in the block with this key, at
+    which the frame pointer is the one of the function's frame."""
+    start, end = block_chain(frame.block())[-1][:2]
+    head = gdb.selected_inferior().read_memory(start, min(16, end - start)).tobytes()
+    prologue = PROLOGUE.match(head)
+    if not prologue:
+        raise Refused("the function keeps no frame pointer")
+    pcs = []
+    for insn in frame.architecture().disassemble(start + prologue.end(), end - 1):
+        if block in block_chain(gdb.block_for_pc(insn["addr"])):
+            pcs.append(insn["addr"])
+        elif frame.pc() in pcs:
+            break
+        else:
+            pcs = []
+        # A variable relative to the frame pointer does not change it.
+        if FRAME_POINTER.search(re.sub(r"[([][^)\]]*[)\]]", "", insn["asm"])):
+            break
+    if frame.pc() not in pcs:
+        raise Refused("the frame pointer is not set up here")
+    return pcs[0], pcs[-1]
+
+
+def compile_local(text, names):
+    """The bytecode of a condition that reads these local variables."""
+    frame = gdb.selected_frame()
+    if frame.architecture().name() != "i386:x86-64":
+        raise Refused("it reads local variables")
+    if frame != gdb.newest_frame() or frame.type() != gdb.NORMAL_FRAME:
+        raise Refused("it reads variables of an outer frame")
+    for name in names:
+        if "multi-location" in ask(f"info address {name}"):
+            raise Refused(f"{name} changes its home")
+    code = compile_expression(text)
+    if any(name == "reg" and operand != RBP for name, operand in code):
+        raise Refused("it reads local variables that live in registers")
+    return guarded(code, *framed_run(frame, innermost_block(names, frame.block())))
+
+
+# ---- Watchpoints ----
+
+KINDS = {gdb.BP_HARDWARE_WATCHPOINT: 2, gdb.BP_READ_WATCHPOINT: 3,
+         gdb.BP_ACCESS_WATCHPOINT: 4}
+
+
+def block_of(choose_frame):
+    """The block of a frame; None: there is no frame, or it has no symbols."""
+    try:
+        return choose_frame().block()
+    except (gdb.error, RuntimeError):
+        return None
+
+
+def visible_state(breakpoint):
+    """What a modification can be seen by, the condition apart."""
+    return (breakpoint.enabled, breakpoint.hit_count, breakpoint.ignore_count,
+            breakpoint.thread, breakpoint.task, breakpoint.commands, breakpoint.silent,
+            breakpoint.type)
+
+
+class Target:
+    """What is watched, seen when gdb had just read it in the selected frame."""
+
+    def __init__(self, breakpoint):
+        expression = breakpoint.expression
+        # What -location makes of an address is a constant.
+        fixed = re.match(r"-l(ocation)? +", expression)
+        self.text = expression[fixed.end():] if fixed else expression
+        self.fixed = fixed is not None
+        block = block_of(gdb.selected_frame)
+        self.locals = [] if fixed else local_names(self.text, block)
+        self.meaning = [] if fixed else meaning(self.text, block)
+        self.frame = gdb.selected_frame() if self.locals else None
+        self.find()
+
+    def find(self):
+        """Evaluates it, in a frame where it means the same."""
+        value = gdb.parse_and_eval(self.text)
+        if value.address is None:
+            raise Refused(f"{self.text} has no address")
+        self.address, self.length = int(value.address), value.type.sizeof
+
+    def check(self):
+        """Refuses what gdb may have to watch elsewhere one day."""
+        code = [] if self.fixed else compile_expression(f"&({self.text})")
+        if any(name.startswith("ref") for name, _ in code):
+            raise Refused(f"where {self.text} is depends on memory")
+
+
+class Watch:
+    """A watchpoint and what its condition, if any, is compiled to."""
+
+    def __init__(self, breakpoint, is_new):
+        self.state = visible_state(breakpoint)
+        self.condition = self.bytecode = self.meaning = self.target = None
+        self.reason = "it has no condition"
+        try:
+            self.target = Target(breakpoint)
+            if self.target.locals and not is_new:
+                raise Refused("it was there before truehit-gdb.py")
+        except FAILURES as error:
+            self.reason, self.target = str(error), None
+
+    def set_condition(self, breakpoint):
+        """gdb has just read a condition in the selected frame."""
+        self.condition, self.bytecode, self.meaning = breakpoint.condition, None, None
+        if not self.target or not self.condition:
+            return
+        block = block_of(gdb.selected_frame)
+        names = local_names(self.condition, block)
+        if names or self.target.locals:
+            self.attempt(self.compile_local, names)
+        else:
+            self.meaning = self.target.meaning + meaning(self.condition, block)
+            self.attempt(self.compile_global)
+
+    def attempt(self, compiler, *args):
+        try:
+            self.bytecode = compiler(*args)
+        except FAILURES as error:
+            self.bytecode, self.reason = None, str(error)
+
+    def compile_local(self, names):
+        text = self.condition
+        self.target.check()
+        if self.target.locals:
+            if gdb.selected_frame() != self.target.frame:
+                raise Refused("it was set in another frame")
+            # Where the variable is another frame's, gdb sees that its scope has ended.
+            names = names + self.target.locals
+            text = f"&({self.target.text}) != {self.target.address:#x} || ({text})"
+        return compile_local(text, names)
+
+    def compile_global(self):
+        """Anywhere, if all names mean there what they meant when it was set."""
+        block = block_of(gdb.newest_frame)
+        target = [] if self.target.fixed else meaning(self.target.text, block)
+        if target + meaning(self.condition, block) != self.meaning:
+            raise Refused("its names mean something else in this frame")
+        self.target.check()
+        code = compile_expression(self.condition)
+        if any(name == "reg" for name, _ in code) and "$" not in self.condition:
+            raise Refused("it reads local variables")
+        if not self.target.fixed:
+            self.target.find()
+        return assemble(code)
+
+    def invalidate(self):
+        """Addresses may have changed."""
+        self.bytecode, self.reason = None, "the program has changed since it was set"
+
+    def refresh(self):
+        if self.bytecode is None and self.meaning is not None:
+            self.attempt(self.compile_global)
+
+    def addresses(self, breakpoint):
+        """Where gdb puts it: addresses with gdb's numbers of the inferiors (None: any).
+        None: not known."""
+        if not hasattr(breakpoint, "locations"):  # gdb 12
+            return [(self.target.address, None)] if self.bytecode else None
+        return [(location.address, location.thread_groups)
+                for location in breakpoint.locations
+                if location.enabled and location.address is not None]
+
+    def why_not(self, breakpoint):
+        """Why it is left to gdb; None: it is not."""
+        if breakpoint.type not in KINDS:
+            return "it is a software watchpoint"
+        if self.bytecode is None:
+            return self.reason
+        if len(self.addresses(breakpoint)) != 1:
+            return "it is not at exactly one address"
+        return None
+
+
+class Watches:
+    """All watchpoints, by gdb's numbers."""
+
+    def __init__(self):
+        self.known = {}
+        for breakpoint in gdb.breakpoints():
+            self.note(breakpoint, is_new=False)
+
+    def note(self, breakpoint, is_new):
+        """It is new, or something about it has changed."""
+        if breakpoint.type not in KINDS and breakpoint.type != gdb.BP_WATCHPOINT:
+            return
+        state, watch = visible_state(breakpoint), self.known.get(breakpoint.number)
+        if not watch:
+            watch = self.known[breakpoint.number] = Watch(breakpoint, is_new)
+            if is_new:
+                watch.set_condition(breakpoint)
+            elif breakpoint.condition:
+                watch.condition = breakpoint.condition
+                watch.reason = "it was there before truehit-gdb.py: set the condition again"
+        # With nothing else changed, perhaps the same text was read in another frame.
+        elif watch.condition != breakpoint.condition or watch.state == state:
+            watch.set_condition(breakpoint)
+        watch.state = state
+
+    def forget(self, breakpoint):
+        self.known.pop(breakpoint.number, None)
+
+    def invalidate(self):
+        for watch in self.known.values():
+            watch.invalidate()
+
+    def refresh(self):
+        for watch in self.known.values():
+            watch.refresh()
+
+    def wanted(self, inferior):
+        """What truehit has to know: (type, address, length): list of bytecodes. gdb
+        puts one in for several that are equal: all of those have to be known."""
+        wanted, unknown = {}, set()
+        for breakpoint in gdb.breakpoints():
+            watch = self.known.get(breakpoint.number)
+            if not watch or breakpoint.type not in KINDS or not breakpoint.enabled:
+                continue
+            reason, places = watch.why_not(breakpoint), watch.addresses(breakpoint)
+            if places is None:
+                return {}
+            for address, groups in places:
+                if groups and inferior.num not in groups:
+                    continue
+                key = (KINDS[breakpoint.type], address)
+                if reason:
+                    unknown.add(key)
+                else:
+                    wanted.setdefault((*key, watch.target.length), []).append(watch.bytecode)
+        return {key: codes for key, codes in wanted.items() if key[:2] not in unknown}
+
+
+# ---- The server ----
+
+class Servers:
+    """Which connections lead to truehit, and what it has been told."""
+
+    def __init__(self):
+        self.knows = {}  # number of a connection: is it truehit?
+        self.told = {}   # (that number, PID): what Watches.wanted() was
+
+    @staticmethod
+    def connection(inferior):
+        """Its remote connection, or None."""
+        connection = inferior.connection if inferior.pid else None
+        if isinstance(connection, gdb.RemoteTargetConnection):
+            return connection
+        return None
+
+    def met(self, inferior):
+        """Is it known to be truehit already?"""
+        connection = self.connection(inferior)
+        return connection is not None and self.knows.get(connection.num, False)
+
+    def is_truehit(self, inferior):
+        """Asks once per connection."""
+        connection = self.connection(inferior)
+        if not connection:
+            return False
+        if connection.num not in self.knows:
+            try:
+                reply = connection.send_packet(PACKET)
+            except (gdb.error, RuntimeError):  # it runs: another time
+                return False
+            self.knows[connection.num] = reply == b"OK"
+        return self.knows[connection.num]
+
+    def forget_connection(self, connection):
+        self.knows.pop(connection.num, None)
+        self.told = {key: told for key, told in self.told.items() if key[0] != connection.num}
+
+    def forget_processes(self):
+        """A process that ends or executes another program has nothing left."""
+        self.told = {}
+
+    def tell(self, inferior, wanted):
+        """Hands over what has changed. Returns errors by key."""
+        connection, process = self.connection(inferior), f"{PACKET}p{inferior.pid:x};"
+        number, errors = (connection.num, inferior.pid), {}
+        if number not in self.told:  # it may have conditions of the parent that forked it
+            if self.send(connection, process) != "OK":
+                return errors
+            self.told[number] = {}
+        told = self.told[number]
+        for key in [*(key for key in told if key not in wanted), *wanted]:
+            codes = wanted.get(key, [])
+            if told.get(key, []) == codes:
+                continue
+            text = process + "{},{:x},{:x}".format(*key)
+            if codes:
+                text += ";" + "".join(f"X{len(code):x},{code.hex()}" for code in codes)
+            reply = self.send(connection, text)
+            if reply != "OK":
+                errors[key] = reply
+            elif codes:
+                told[key] = codes
+            else:
+                told.pop(key, None)
+        return errors
+
+    @staticmethod
+    def send(connection, text):
+        try:
+            return (connection.send_packet(text) or b"").decode(errors="replace")
+        except (gdb.error, RuntimeError) as error:
+            return str(error)
+
+
+class Extension:
+    """Hands conditions over when something has changed, and before each resume, which
+    is when gdb puts watchpoints in."""
+
+    def __init__(self):
+        self.watches = Watches()
+        self.servers = Servers()
+        self.errors = {}  # (type, address, length): why truehit does not take it
+        events = gdb.events
+        events.breakpoint_created.connect(lambda b: self.on_breakpoint(b, True))
+        events.breakpoint_modified.connect(lambda b: self.on_breakpoint(b, False))
+        events.breakpoint_deleted.connect(self.on_deleted)
+        events.cont.connect(lambda event: self.on_resume())
+        events.exited.connect(lambda event: self.on_exit())
+        for name in ("clear_objfiles", "free_objfile"):  # the latter came with gdb 13
+            if hasattr(events, name):
+                getattr(events, name).connect(lambda event: self.on_program())
+        events.connection_removed.connect(
+            lambda event: self.servers.forget_connection(event.connection))
+
+    def on_breakpoint(self, breakpoint, is_new):
+        self.watches.note(breakpoint, is_new)
+        self.hand_over()
+
+    def on_deleted(self, breakpoint):
+        self.watches.forget(breakpoint)
+        self.hand_over()
+
+    def on_resume(self):
+        self.watches.refresh()
+        self.hand_over()
+
+    def on_exit(self):
+        self.watches.invalidate()
+        self.servers.forget_processes()
+
+    def on_program(self):
+        """Another program, or one library less: nothing known is sure."""
+        self.watches.invalidate()
+        self.hand_over()
+        self.servers.forget_processes()
+
+    def hand_over(self):
+        self.errors = {}
+        for inferior in gdb.inferiors():
+            wanted = self.watches.wanted(inferior)
+            if (wanted or self.servers.met(inferior)) and self.servers.is_truehit(inferior):
+                self.errors.update(self.servers.tell(inferior, wanted))
+
+    def describe(self, breakpoint):
+        """Who decides a watchpoint's condition, for people; None: it has none."""
+        watch = self.watches.known.get(breakpoint.number)
+        if not watch or not breakpoint.condition:
+            return None
+        reason = watch.why_not(breakpoint)
+        if not reason:
+            address = watch.addresses(breakpoint)[0][0]
+            key = (KINDS[breakpoint.type], address, watch.target.length)
+            reason = self.errors.get(key)
+        if reason:
+            return f"gdb decides watchpoint {breakpoint.number}: {reason}\n"
+        return f"truehit decides watchpoint {breakpoint.number}, at {address:#x}\n"
+
+
+# ---- Commands ----
+
+def monitor(line):
+    """What a monitor command of truehit's prints."""
+    if not EXTENSION.servers.is_truehit(gdb.selected_inferior()):
+        raise gdb.GdbError("There is no process that truehit serves.")
+    try:
+        return capture(f"monitor {line}")
+    except gdb.error as error:
+        raise gdb.GdbError(str(error)) from None
+
+
+def gdb_breakpoint(number):
+    for breakpoint in gdb.breakpoints():
+        if breakpoint.number == number:
+            return breakpoint
+    raise gdb.GdbError(f"No breakpoint number {number}.")
+
+
+def places(text):
+    """truehit's names of a location: gdb's numbers N and N.M are translated, as the
+    server does not know them; all else is as in `monitor`."""
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?", text)
+    if not match:
+        return [text]
+    breakpoint = gdb_breakpoint(int(match.group(1)))
+    if hasattr(breakpoint, "locations"):
+        found = [f"*{location.address:#x}" for location in breakpoint.locations
+                 if location.address is not None]
+    else:
+        table = capture(f"info breakpoints {breakpoint.number}")
+        found = ["*" + address for address in re.findall(r" (0x[0-9a-f]+) ", table)]
+    if match.group(2):
+        found = found[int(match.group(2)) - 1:int(match.group(2))]
+    if not found:
+        raise gdb.GdbError(f"Breakpoint {text} has no address.")
+    return list(dict.fromkeys(found))
+
+
+class Truehit(gdb.Command):
+    """What truehit, the server, knows of breakpoints and does at their hits.
+
+In these commands LOCATION is a number as `info breakpoints` shows it (2, or 2.1), an
+address (*0x401136) or a symbol (name, name+0x12)."""
+
+    def __init__(self):
+        super().__init__("truehit", gdb.COMMAND_BREAKPOINTS, prefix=True)
+
+
+class OnLocation(gdb.Command):
+    """A command that takes a location and passes the rest on."""
+
+    def __init__(self, name):
+        super().__init__(f"truehit {name}", gdb.COMMAND_BREAKPOINTS)
+        self.name = name
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        if not words:
+            raise gdb.GdbError(f"truehit {self.name}: expected a location")
+        for place in places(words[0]):
+            gdb.write(monitor(" ".join([self.name, place, *words[1:]])))
+
+    def complete(self, text, word):
+        if len(text.split()) > 1 or text.endswith(" "):
+            return ["on", "off"] if self.name == "count" else gdb.COMPLETE_NONE
+        numbers = [str(breakpoint.number) for breakpoint in gdb.breakpoints()]
+        return [number for number in numbers if number.startswith(word or "")]
+
+
+class Explain(OnLocation):
+    """Show how a breakpoint is decided, and why.
+Usage: truehit explain LOCATION"""
+
+
+class Ignore(OnLocation):
+    """Count the next N true hits of a breakpoint without stopping.
+Usage: truehit ignore LOCATION N"""
+
+
+class Count(OnLocation):
+    """Count all hits of a breakpoint without stopping.
+Usage: truehit count LOCATION [on|off]"""
+
+
+class Breakpoints(gdb.Command):
+    """Show what serves each breakpoint, its hits, and who decides watchpoints.
+Usage: truehit breakpoints
+
+The table has the server's own numbers, which only `monitor` takes."""
+
+    def __init__(self):
+        super().__init__("truehit breakpoints", gdb.COMMAND_BREAKPOINTS, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        gdb.write(monitor("breakpoints"))
+        for breakpoint in gdb.breakpoints():
+            gdb.write(EXTENSION.describe(breakpoint) or "")
+
+
+if "EXTENSION" not in globals():  # sourcing it again is harmless
+    EXTENSION = Extension()
+    Truehit()
+    Breakpoints()
+    Explain("explain")
+    Ignore("ignore")
+    Count("count")

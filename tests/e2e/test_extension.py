@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gdb's extension, scripts/truehit-gdb.py, and the packet that it hands conditions of
+watchpoints over by. What stops with it is what stops without."""
+import pathlib
+import re
+import subprocess
+
+import harness
+import rsp
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "truehit-gdb.py"
+DECIDED = r"^truehit decides watchpoint"
+
+
+def both(t, commands, python, program="watched", arguments=(), decided=1):
+    """The results of the same session with the extension and without. In the former
+    decided() shows that truehit decides so many watchpoints."""
+    results = []
+    for extended in (True, False):
+        server = t.server("COMM", t.prog(program), *arguments)
+        gdb = t.gdb(server, *commands, prog=t.prog(program), python=python,
+                    first=[f"source {SCRIPT}"] if extended else [])
+        if extended:
+            t.equal(len(re.findall(DECIDED, gdb.output(), re.M)), decided,
+                    "number of watchpoints that truehit decides")
+        results.append(gdb.results)
+    t.equal(results[0], results[1], "results with the extension and without")
+    return results[0]
+
+
+STOPS = """
+def story(limit=50):
+    '''Every stop to the end: where, what gdb hit, and its variables' new values.'''
+    found = []
+    for _ in range(limit):
+        text = run("continue")
+        if not alive():
+            break
+        lines = [l for l in text.splitlines()
+                 if l.startswith(("New value", "Hardware", "Value", "Watchpoint"))]
+        hits = [(b.number, b.hit_count) for b in gdb.breakpoints() or ()]
+        found.append([value("(unsigned long)$pc"), lines, hits])
+    return found
+def decided():
+    try:
+        gdb.execute("truehit breakpoints")
+    except gdb.error:
+        pass
+"""
+
+
+def simple(t, watch, stops, expression):
+    results = both(t, [f"break {t.line('watched.c', 'ROUND')}", "continue", "delete", watch],
+                   STOPS + f"""
+emit(before=value({expression!r}))
+run("continue")
+decided()
+emit(stop=value({expression!r}))
+emit(rest=story())
+""", decided=1)
+    t.equal(results[1]["stop"], stops[0], f"{expression} at the stop")
+    t.equal(len(results[2]["rest"]) >= len(stops) - 1, True, "the other stops")
+
+
+def test_global(t):
+    simple(t, "watch counter if counter == 70 || counter == 90", ["70", "90"], "counter")
+
+
+def test_member(t):
+    simple(t, "watch item.inner.depth if counter == 50", ["100"], "item.inner.depth")
+
+
+def test_element(t):
+    simple(t, "watch array[2] if array[2] > 200 && array[2] < 207", ["201", "204"], "array[2]")
+
+
+def test_location(t):
+    simple(t, "watch -location item.inner.depth if item.inner.depth == 44", ["44"],
+           "item.inner.depth")
+
+
+def test_access(t):
+    simple(t, "awatch array[2] if array[2] == 30", ["30"], "array[2]")
+
+
+def test_filtered_in_the_kernel(t):
+    """All that is false never reaches gdb."""
+    t.need_kernel_conditions()
+    server = t.server("COMM", t.prog("watched"), "10000")
+    gdb = t.gdb(server, "break main", "continue", "delete",
+                "watch counter if counter == 9999", "continue", "monitor breakpoints",
+                prog=t.prog("watched"), first=[f"source {SCRIPT}"],
+                python="emit(counter=value('counter'))")
+    t.equal(gdb.results, [{"counter": "9999"}], "the stop")
+    row = next(row for row in harness.breakpoint_rows(gdb.output())
+               if row["text"].split()[1] == "watch")
+    t.equal((row["hits"], row["true"]), (9999, 1), "hits and true ones")
+
+
+def test_two_on_one_address(t):
+    """gdb puts one in for both."""
+    both(t, ["break main", "continue", "delete", "watch counter if counter == 20",
+             "watch counter if counter % 40 == 1"],
+         STOPS + "run('continue')\ndecided()\nemit(rest=story())", decided=2)
+
+
+def test_one_without_condition(t):
+    """One of two wants every hit."""
+    both(t, ["break main", "continue", "delete", "watch counter if counter == 3",
+             "watch counter"],
+         STOPS + "emit(stops=[value('counter') for _ in range(5) if run('continue')])\n"
+                 "decided()\n", decided=1)
+
+
+def test_ignore_count(t):
+    both(t, ["break main", "continue", "delete", "watch counter if counter % 10 == 0",
+             "ignore 2 3"],
+         STOPS + "run('continue')\ndecided()\nemit(counter=value('counter'), rest=story())")
+
+
+def test_changes(t):
+    """Conditions that are replaced, taken away and come back; a watchpoint that is
+    disabled, and deleted."""
+    results = both(t, ["break main", "continue", "delete"], STOPS + """
+def go(*commands):
+    for command in commands:
+        run(command)
+    run("continue")
+    return value("counter")
+found = [go("watch counter if counter == 10"), go("condition 2 counter == 20"),
+         go("condition 2"), go("condition 2 counter == 30"),
+         go("disable 2", "watch array[2] if counter == 40"), go("enable 2", "condition 2 counter == 50"),
+         go("delete 2", "condition 3 counter == 60")]
+decided()
+emit(found=found)
+emit(rest=story())
+""")
+    t.equal(results[0]["found"], ["10", "20", "21", "30", "40", "50", "60"], "stops")
+
+
+def test_always_inserted(t):
+    """gdb has no reason to put a watchpoint in again when its condition changes."""
+    both(t, ["set breakpoint always-inserted on", "break main", "continue", "delete",
+             "watch counter if counter == 10", "continue", "condition 2 counter == 20"],
+         STOPS + """
+emit(first=value("counter"))
+run("continue")
+decided()
+emit(second=value("counter"), rest=story())
+""")
+
+
+def test_local(t):
+    """Also what a callee writes; then the scope ends."""
+    both(t, [f"break {t.line('watched.c', 'SCOPED')}", "continue", "delete",
+             "watch local if local == 30 || local > 100"],
+         STOPS + "run('continue')\ndecided()\nemit(local=value('local'), rest=story())")
+
+
+def test_local_condition(t):
+    """In the innermost frame of its block, whichever that is."""
+    both(t, [f"break {t.line('watched.c', 'DESCEND')}", "continue", "delete",
+             "watch counter if level == 1"],
+         STOPS + "run('continue')\ndecided()\nemit(level=value('level'), rest=story())")
+
+
+def test_recursion(t):
+    """A local of one of several frames of its function."""
+    both(t, [f"break {t.line('watched.c', 'DESCEND')}", "continue", "continue", "delete",
+             "watch level if level > 2", "watch counter if counter > 102"],
+         STOPS + "decided()\nemit(rest=story())", decided=2)
+
+
+def test_longjmp(t):
+    """The frame goes without a return; gdb sees it at the next hit."""
+    both(t, [f"break {t.line('watched.c', 'LEAP')}", "continue", "delete",
+             "watch left if left == 20"],
+         STOPS + "run('continue')\ndecided()\nemit(left=value('left'), rest=story())")
+
+
+def test_left_to_gdb(t):
+    """What gdb may have to watch elsewhere, or cannot compile."""
+    both(t, [f"break {t.line('watched.c', 'ROUND')}", "continue", "delete",
+             "watch *pointer if *pointer > 5", "set $never = 0", "watch counter if $never",
+             "watch array[2] if (double) counter > 70.5 && counter < 73"],
+         STOPS + "decided()\nemit(rest=story())", decided=0)
+
+
+def test_set_before_connecting(t):
+    both(t, [], STOPS + """
+run("break main")
+run("continue")
+run("delete")
+decided()
+emit(rest=story())
+""", decided=0)
+    server = t.server("COMM", t.prog("watched"))
+    gdb = t.gdb(server, "continue", "truehit breakpoints", prog=t.prog("watched"),
+                first=[f"source {SCRIPT}", "watch counter if counter == 30"],
+                python="emit(counter=value('counter'))")
+    t.equal(gdb.results, [{"counter": "30"}], "the stop")
+    t.match(DECIDED, gdb.output())
+
+
+def test_sourced_late(t):
+    """In which frame gdb read the condition cannot be known then."""
+    server = t.server("COMM", t.prog("watched"))
+    gdb = t.gdb(server, "break main", "continue", "watch counter if counter == 30",
+                f"source {SCRIPT}", "continue", "truehit breakpoints",
+                "condition 2 counter == 40", "continue", "truehit breakpoints",
+                prog=t.prog("watched"), python="emit(counter=value('counter'))")
+    t.equal(gdb.results, [{"counter": "40"}], "the stop")
+    t.match(r"^gdb decides watchpoint 2", gdb.output())
+    t.match(DECIDED, gdb.output())
+
+
+def test_started_again(t):
+    """In another process addresses may be others."""
+    server = t.server("--multi", "COMM")
+    gdb = t.gdb(server, f"set remote exec-file {t.prog('watched')}",
+                "watch counter if counter == 30", "run", "truehit breakpoints",
+                "set disable-randomization off", "run", "truehit breakpoints",
+                prog=t.prog("watched"), first=[f"source {SCRIPT}"],
+                connect="target extended-remote", python="emit(counter=value('counter'))")
+    t.equal(gdb.results, [{"counter": "30"}], "the stop")
+    t.equal(len(re.findall(DECIDED, gdb.output(), re.M)), 2, "decided")
+
+
+def test_mi(t):
+    server = t.server("COMM", t.prog("watched"))
+    gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=mi", "-iex",
+                              "set debuginfod enabled off", "-iex", "set sysroot",
+                              "-iex", f"source {SCRIPT}", t.prog("watched")],
+                          stdin=subprocess.PIPE)
+
+    def do(command, result, stop=False):
+        before = len(gdb.output())
+        gdb.process.stdin.write((command + "\n").encode())
+        gdb.process.stdin.flush()
+        wanted = re.compile(rf"^{result}.*{r'^[*]stopped.*' if stop else ''}^\(gdb\)",
+                                    re.M | re.S)
+        return harness.wait_for(lambda: wanted.search(gdb.output()[before:]), command).group(0)
+
+    do(f"-target-select remote {server.address}", r"\^connected")
+    do("-break-insert main", r"\^done")
+    do("-exec-continue", r"\^running", stop=True)
+    do("-break-watch counter", r"\^done")
+    do("-break-condition 2 counter == 44", r"\^done")
+    text = do("-exec-continue", r"\^running", stop=True)
+    t.match(r'reason="watchpoint-trigger".*new="44"', text)
+    t.match(r"truehit decides watchpoint 2",
+            do('-interpreter-exec console "truehit breakpoints"', r"~.*\^done"))
+    gdb.process.stdin.write(b"-gdb-exit\n")
+    gdb.process.stdin.close()
+    gdb.wait()
+
+
+def test_other_server(t):
+    """Another server is asked once, and all is as without the extension."""
+    t.need_tool("gdbserver")
+    outputs = []
+    for first in ([f"source {SCRIPT}"], []):
+        server = t.server("COMM", t.prog("watched"), program=["gdbserver"])
+        log = t.dir / f"remote-{len(first)}"
+        gdb = t.gdb(server, "break main", "continue", "delete",
+                    "watch counter if counter == 10", "continue", "condition 2 counter == 20",
+                    "continue", "delete", f"break {t.line('watched.c', 'SCOPED')}", "continue",
+                    "watch local if local == 5", "continue", "info breakpoints",
+                    prog=t.prog("watched"), first=[f"set remotelogfile {log}", *first],
+                    python="emit(local=value('local'), counter=value('counter'))")
+        lines = [line for line in gdb.output().splitlines() if "pid" not in line.lower()]
+        outputs.append((gdb.results, lines))
+        t.equal(log.read_text(errors="replace").count("QTruehit"), len(first), "packets to it")
+    t.equal(outputs[0], outputs[1], "sessions with the extension and without")
+
+
+# The assembler
+
+EXPRESSIONS = """i == 5; i != -1; i > 3 && wide < 100; i < 2 || n > 50 || c == 7
+    g_s8 < 0; g_u8 > 200; g_s16 == -5; g_u16 == 65535; g_s32 > 2147483647
+    g_u32 >= 4294967295; g_s64 < -1; g_u64 > 0x123456789abc; s * 3 == 12; s / 3 == 1
+    (unsigned short) n % 7 == 2; bits / 5 == 3; bits % 5 == 3; l % 9 == 4; i << 3 == 8
+    bits >> 2 == 1; i >> 1 == -1; (i & 6) == 2; (i | 1) == 3; (i ^ 5) == 1; ~i == -3
+    -i == -4; !i; g_array[3] == -1; g_array[i & 7] > 2; *g_pointer == 4
+    g_pointer == &g_array[2]; g_text[1] == 98; g_bits.low == 3; g_bits.high < 0
+    g_bits.middle + 1 == 4; i == 2 ? c > 0 : s > 0; (char) n == 3
+    (unsigned long) l == 18446744073709551615; $rip == 0; $rax + 1 == 5; i, n == 3
+    wide - 5 == 0; uc + c == 9; -2147483649 < i; i < 70000 && 255 > uc"""
+
+
+def test_assembler(t):
+    """The bytes are those that gdb sends for the condition of a breakpoint."""
+    t.need_x86()
+    server = t.server("COMM", t.prog("conditions"))
+    log = t.dir / "remote"
+    expressions = [e.strip() for e in EXPRESSIONS.replace("\n", ";").split(";")]
+    gdb = t.gdb(server, f"break {t.line('conditions.c', 'BODY')}", "continue", "delete",
+                "set breakpoint always-inserted on", prog=t.prog("conditions"),
+                first=[f"source {SCRIPT}", f"set remotelogfile {log}"], python=f"""
+codes = []
+for expression in {expressions!r}:
+    text = run("hbreak *$pc if " + expression)
+    codes.append(assemble(compile_expression(expression)).hex())
+    run("delete")
+emit(codes=codes)
+""")
+    sent = re.findall(r"\$Z1,[0-9a-f]+,\d+;X[0-9a-f]+,([0-9a-f]+)",
+                              log.read_text(errors="replace"))
+    codes = gdb.results[0]["codes"]
+    t.check(len(codes) >= 40, f"{len(codes)} expressions")
+    for expression, ours, theirs in zip(expressions, codes, sent):
+        t.equal(ours, theirs, expression)
+    t.equal(len(sent), len(codes), "conditions in packets")
+
+
+# The commands
+
+def test_commands(t):
+    server = t.server("COMM", t.prog("watched"))
+    gdb = t.gdb(server, "break main", "continue", "delete", "break scoped if count == 3",
+                "watch counter if counter % 10 == 0", prog=t.prog("watched"),
+                first=[f"source {SCRIPT}"], python="""
+run("continue")
+emit(table=run("truehit breakpoints"), explained=run("truehit explain 3"),
+     by_part=run("truehit explain 3.1"), by_symbol=run("truehit explain counter"),
+     ignored=run("truehit ignore 3 2"), none=run("truehit explain 77"),
+     bare=run("truehit count"), help=run("help truehit explain"),
+     prefix=run("help truehit"), complete=run("complete truehit explain 3"),
+     subcommands=[run("complete truehit " + c) for c in "bcei"])
+run("continue")
+emit(counter=value("counter"), counted=run("truehit count 3"))
+run("truehit count 3 off")
+run("continue")
+emit(counter=value("counter"))
+""")
+    first, second, third = gdb.results
+    for key in ("explained", "by_part", "by_symbol"):
+        t.match(r"watch .*counter", first[key], key)
+    t.match(r"watch .*counter", first["table"])
+    t.match(r"2 hits", first["ignored"])
+    t.match(r"^error: .*77", first["none"])
+    t.match(r"^error: ", first["bare"])
+    t.match(r"^Usage: truehit explain LOCATION", first["help"])
+    t.match(r"LOCATION", first["prefix"])
+    t.equal(first["complete"], "truehit explain 3\n", "completion")
+    t.equal(first["subcommands"], [f"truehit {c}\n" for c in
+                                   ("breakpoints", "count", "explain", "ignore")], "subcommands")
+    t.equal(second["counter"], "40", "counter behind what was ignored")
+    t.equal(third["counter"], "50", "counter at the next stop")
+
+
+def test_commands_without_truehit(t):
+    gdb = t.gdb(None, first=[f"source {SCRIPT}", f"source {SCRIPT}"],
+                python='emit(texts=[run(f"truehit {c}") for c in '
+                       '("breakpoints", "explain main", "ignore main 3", "count main")])')
+    for text in gdb.results[0]["texts"]:
+        t.match(r"^error: .*no process", text)
+
+
+# The packet
+
+PACKET = "QTruehit.WatchCondition:"
+NEVER, ALWAYS = "X3,220027", "X3,220127"
+
+
+def connect(t, program="watched"):
+    t.truehit_only("conditions handed over")
+    server = t.server("COMM", t.prog(program))
+    client = rsp.Client(server)
+    t.match(r"QTruehit\.WatchCondition\+", client.ask("qSupported:multiprocess+"))
+    client.ask("?")
+    text = subprocess.run(["nm", t.prog(program)], capture_output=True, text=True,
+                          check=True).stdout
+    base = int(t.match(r"^([0-9a-f]+) . counter$", text).group(1), 16)
+    return server, client, f"{base + 0x555555554000:x}"
+
+
+def test_packet_errors(t):
+    _, client, counter = connect(t)
+    for arguments, reason in (
+            (f"1,{counter},4;{NEVER}", "type 1"), (f"5,{counter},4;{NEVER}", "type 5"),
+            ("2", "address"), (f"2,{counter}", "kind"), (f"2,{counter},4;X3,2200", "fewer"),
+            (f"2,{counter},4;X1,ff", "condition 1"), (f"2,{counter},4;Y", "expected"),
+            (f"2,{counter},4;cmds:0,{NEVER}", "command"), ("p;", "p"), ("pffff", "p"),
+            (f"p7fffffff;2,{counter},4;{NEVER}", "")):
+        t.match(rf"^E\..*{reason}", client.ask(PACKET + arguments), arguments)
+    t.equal(client.ask(PACKET), "OK", "withdrawing what is not there")
+    t.equal(client.ask(f"{PACKET}2,{counter},4"), "OK", "withdrawing one that is not there")
+    t.equal(client.ask("QTruehit.Watch:"), "", "an unknown packet")
+
+
+def table(client):
+    return [row["text"] for row in harness.breakpoint_rows(client.monitor("breakpoints"))]
+
+
+def test_packet(t):
+    """Ahead of the watchpoint, and behind it; a condition of its own goes before."""
+    _, client, counter = connect(t)
+    t.equal(client.ask(f"{PACKET}2,{counter},4;{NEVER}"), "OK", "handed over")
+    t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
+    t.match(r" 0$", table(client)[0])
+    t.equal(client.ask(f"{PACKET}2,{counter},4;{ALWAYS}"), "OK", "replaced")
+    t.match(r" 1$", table(client)[0])
+    t.equal(client.ask(f"{PACKET}2,{counter},4"), "OK", "withdrawn")
+    t.no_match(r" [01]$", table(client)[0].replace(" 0       0 ", ""))
+    t.equal(client.ask(f"{PACKET}2,{counter},2;{NEVER}"), "OK", "of another length")
+    t.equal(client.ask(f"{PACKET}4,{counter},4;{NEVER}"), "OK", "of another type")
+    t.equal(client.ask(f"Z2,{counter},4;{ALWAYS}"), "OK", "Z2 with a condition")
+    t.equal(client.ask(f"{PACKET}2,{counter},4;{NEVER}"), "OK", "handed over")
+    t.match(r" 1$", table(client)[0])
+    t.equal(client.ask(PACKET), "OK", "all withdrawn")
+    t.match(r" 1$", table(client)[0])
+    t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
+    t.match("^T05.*watch:", client.ask("vCont;c"))
+
+
+def test_packet_forgotten(t):
+    """With the client."""
+    server, client, counter = connect(t)
+    t.equal(client.ask(f"{PACKET}2,{counter},4;{NEVER}"), "OK", "handed over")
+    client.close()
+    client = rsp.Client(server)
+    client.ask("?")
+    t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
+    t.match("^T05.*watch:", client.ask("vCont;c"))
