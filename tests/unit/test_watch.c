@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The value filter against a model of gdb: at random stores, changes that make no hit,
+ * and what a client does at stops, gdb has to see each stop that it would show.
+ */
+#include <criterion/criterion.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stops/run.h"
+
+enum { WAIT_SECONDS = 30, OPS = 400, ROUNDS = 4, PAGE = 4096 };
+
+/* What the child does, and the client at a stop by it. */
+struct op {
+	enum {
+		STORE,	/* a hit */
+		HIDDEN, /* through /proc/self/mem: no hit */
+		DROP,	/* the second page becomes zeros, and is not resident */
+		SIGNAL, /* stops for another reason */
+	} kind;
+	enum {
+		GO_ON,
+		CHURN, /* takes the watchpoint out and puts it back */
+		RENEW, /* the same, and it is a new one */
+		WRITE,
+	} action;
+	unsigned int offset, client_offset; /* in the watched bytes */
+	uint8_t value, client_value;
+};
+
+struct script {
+	struct op op[OPS];
+	int at; /* the one that is done */
+	int go;
+};
+
+static struct script *script; /* shared with the child */
+static uint8_t *memory;	      /* the child has its own */
+static struct run run;
+static int sigchld_fd;
+
+/* The model: what is in memory, and what gdb remembers. */
+static struct model {
+	uint64_t addr;
+	unsigned int len;
+	uint8_t now[WATCH_BYTES], remembered[WATCH_BYTES];
+} model;
+
+/* ---- the child ---- */
+
+static void do_op(const struct op *op, int mem)
+{
+	volatile uint8_t *watched = (volatile uint8_t *)(uintptr_t)model.addr;
+
+	if (op->kind == STORE)
+		watched[op->offset] = op->value;
+	else if (op->kind == HIDDEN)
+		pwrite(mem, &op->value, 1, (off_t)(model.addr + op->offset));
+	else if (op->kind == DROP)
+		madvise(memory + PAGE, PAGE, MADV_DONTNEED);
+	else
+		raise(SIGUSR1);
+}
+
+static void child_main(void)
+{
+	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!__atomic_load_n(&script->go, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	for (int i = 0; i < OPS; i++) {
+		__atomic_store_n(&script->at, i, __ATOMIC_SEQ_CST);
+		do_op(&script->op[i], mem);
+	}
+	_exit(0);
+}
+
+/* ---- the model ---- */
+
+/* Changes memory as the operation does. */
+static void model_do(const struct op *op)
+{
+	uint64_t second = (uint64_t)(uintptr_t)memory + PAGE;
+
+	if (op->kind == STORE || op->kind == HIDDEN)
+		model.now[op->offset] = op->value;
+	for (unsigned int i = 0; op->kind == DROP && i < model.len; i++)
+		if (model.addr + i >= second)
+			model.now[i] = 0;
+}
+
+static bool model_changed(void)
+{
+	return memcmp(model.now, model.remembered, model.len) != 0;
+}
+
+static void model_remember(void)
+{
+	memcpy(model.remembered, model.now, sizeof(model.now));
+}
+
+/* ---- the client ---- */
+
+static void insert(struct inferior *inferior, struct agent_expr *condition)
+{
+	struct agent_list conditions = {&condition, condition ? 1 : 0};
+	_cleanup_error_ struct error *error =
+		breakpoints_insert(inferior->breakpoints, WATCHPOINT_WRITE, model.addr,
+				   model.len, &conditions, NULL);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+static void act(struct inferior *inferior, const struct op *op)
+{
+	if (op->action == CHURN || op->action == RENEW) {
+		breakpoints_remove(inferior->breakpoints, WATCHPOINT_WRITE, model.addr,
+				   model.len);
+		insert(inferior, NULL);
+	}
+	if (op->action == RENEW)
+		model_remember();
+	if (op->action != WRITE)
+		return;
+	cr_assert_eq(breakpoints_write_memory(inferior, model.addr + op->client_offset,
+					      &op->client_value, 1),
+		     0);
+	model.now[op->client_offset] = op->client_value;
+	model_remember();
+}
+
+static struct stop next_stop(void)
+{
+	struct stop stop = {0};
+
+	for (time_t start = time(NULL); time(NULL) < start + WAIT_SECONDS;) {
+		struct pollfd pollfd = {.fd = sigchld_fd, .events = POLLIN};
+		struct signalfd_siginfo info;
+
+		if (run_poll(&run, &stop))
+			return stop;
+		poll(&pollfd, 1, 100);
+		while (read(sigchld_fd, &info, sizeof(info)) > 0)
+			;
+	}
+	cr_assert_fail("no stop in time");
+	return stop;
+}
+
+static struct stop resume(struct inferior *inferior)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct thread *thread = TAILQ_FIRST(&inferior->threads);
+
+	run_set_action(&run, thread, (struct resume_action){.kind = RESUME_CONTINUE});
+	error = run_resume(&run);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return next_stop();
+}
+
+/* ---- what is put together ---- */
+
+static void set_up(void)
+{
+	sigset_t set;
+
+	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert(script != MAP_FAILED && memory != MAP_FAILED);
+	cr_assert_null(arch_native()->init());
+	run_init(&run);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void tear_down(void)
+{
+	run_deinit(&run);
+	close(sigchld_fd);
+}
+
+static void use_only(int engine)
+{
+	if (run.engines.engine[engine].unusable)
+		cr_skip_test("%s", error_text(run.engines.engine[engine].unusable));
+	for (int i = 0; i < ENGINE_INT3; i++) {
+		if (i != engine && !run.engines.engine[i].unusable) {
+			run.engines.engine[i].ops->deinit(&run.engines.engine[i]);
+			run.engines.engine[i].unusable = error_create(0, "test");
+		}
+	}
+}
+
+/* Values are few, so that many stores change nothing. */
+static void write_script(unsigned int kinds)
+{
+	script->go = 0;
+	for (int i = 0; i < OPS; i++) {
+		bool is_store = kinds == 1 || rand() % 3 > 0;
+
+		script->op[i] = (struct op){
+			.kind = is_store ? STORE : rand() % kinds,
+			.action = rand() % 4,
+			.offset = (unsigned int)rand() % model.len,
+			.client_offset = (unsigned int)rand() % model.len,
+			.value = (uint8_t)(rand() % 2),
+			.client_value = (uint8_t)(rand() % 2),
+		};
+	}
+}
+
+static struct inferior *start(void)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct inferior *inferior = NULL;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child_main();
+	error = run_attach(&run, pid, &inferior);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	inferior->attached = false; /* so that the test's end kills it */
+	__atomic_store_n(&script->go, 1, __ATOMIC_SEQ_CST);
+	memset(model.now, 0, sizeof(model.now));
+	model_remember();
+	return inferior;
+}
+
+/* The operations up to the one that has stopped; none of them is one to stop at. */
+static void catch_up(int *done)
+{
+	while (*done < script->at) {
+		const struct op *op = &script->op[(*done)++];
+
+		model_do(op);
+		cr_assert(op->kind != SIGNAL);
+		cr_assert(op->kind != STORE || !model_changed(), "stop %d is missing",
+			  *done - 1);
+	}
+	model_do(&script->op[(*done)++]);
+}
+
+static void check_values(struct inferior *inferior, const struct stop *stop, bool sure)
+{
+	uint8_t bytes[WATCH_BYTES] = {0};
+
+	cr_assert_eq(stop->addr, model.addr);
+	cr_assert_eq(breakpoints_read_memory(inferior, model.addr, bytes, model.len),
+		     model.len);
+	cr_assert_arr_eq(bytes, model.now, WATCH_BYTES);
+	cr_assert_eq(stop->values.len, model.len);
+	cr_assert_arr_eq(stop->values.new, model.now, WATCH_BYTES);
+	if (sure)
+		cr_assert_arr_eq(stop->values.old, model.remembered, WATCH_BYTES);
+}
+
+/* One life of a child. */
+static void check_one(void)
+{
+	struct inferior *inferior = start();
+	unsigned int signals = 0, in_vain = 0;
+	bool sure = true; /* it is known what gdb remembers */
+	int done = 0;
+
+	insert(inferior, NULL);
+	for (;;) {
+		struct stop stop = resume(inferior);
+
+		if (stop.kind == STOP_EXITED)
+			break;
+		catch_up(&done);
+		if (stop.kind == STOP_WATCH) {
+			check_values(inferior, &stop, sure);
+			in_vain += !model_changed();
+			model_remember();
+			sure = true;
+		} else {
+			cr_assert_eq(stop.signal, SIGUSR1);
+			signals++;
+			sure &= !model_changed();
+		}
+		act(inferior, &script->op[done - 1]);
+	}
+	while (done < OPS) {
+		model_do(&script->op[done]);
+		cr_assert(script->op[done++].kind != STORE || !model_changed(),
+			  "stop %d is missing", done - 1);
+	}
+	cr_expect_leq(in_vain, signals, "%u stops in vain", in_vain);
+}
+
+static void check(int engine)
+{
+	static const struct {
+		unsigned int offset, len;
+	} regions[] = {{8, 1},	{11, 1}, {8, 2},   {8, 4},	   {8, 8},
+		       {12, 8}, {8, 16}, {32, 32}, {PAGE - 8, 16}, {PAGE - 4, 8}};
+
+	use_only(engine);
+	srand(5);
+	for (size_t i = 0; i < ROUNDS * sizeof(regions) / sizeof(*regions); i++) {
+		size_t r = i % (sizeof(regions) / sizeof(*regions));
+
+		model.addr = (uint64_t)(uintptr_t)memory + regions[r].offset;
+		model.len = regions[r].len;
+		write_script(SIGNAL + 1);
+		check_one();
+	}
+}
+
+TestSuite(watch, .init = set_up, .fini = tear_down, .timeout = 120);
+
+Test(watch, gdb_sees_all_in_the_kernel)
+{
+	check(ENGINE_PERF_EVENT);
+}
+
+Test(watch, gdb_sees_all_by_debug_registers)
+{
+	check(ENGINE_DEBUGREG);
+}
+
+/* The first byte is 1. */
+static struct agent_expr *first_is_one(void)
+{
+	uint8_t code[] = {0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0x17, 0x22, 1, 0x13, 0x27};
+	struct agent_expr *expr = NULL;
+
+	for (int i = 0; i < 8; i++)
+		code[1 + i] = (uint8_t)(model.addr >> (56 - 8 * i));
+	cr_assert_null(agent_expr_create(code, sizeof(code), &expr));
+	return expr;
+}
+
+/* Reported is what changes the value, as all hits before have seen it, and makes the
+ * condition true. */
+static void check_condition(int engine)
+{
+	struct agent_expr *condition;
+	struct inferior *inferior;
+	struct stop stop;
+
+	use_only(engine);
+	srand(6);
+	model.addr = (uint64_t)(uintptr_t)memory + 8;
+	model.len = 4;
+	write_script(DROP);
+	inferior = start();
+	condition = first_is_one();
+	insert(inferior, condition);
+	for (int i = 0; i < OPS; i++) {
+		bool changed;
+
+		model_do(&script->op[i]);
+		if (script->op[i].kind != STORE)
+			continue;
+		changed = model_changed();
+		if (changed && model.now[0] == 1) {
+			stop = resume(inferior);
+			cr_assert_eq(stop.kind, STOP_WATCH);
+			cr_assert_eq(script->at, i, "at %d, not %d", script->at, i);
+			check_values(inferior, &stop, true);
+		}
+		model_remember();
+	}
+	stop = resume(inferior);
+	cr_assert_eq(stop.kind, STOP_EXITED);
+	agent_expr_unref(condition);
+}
+
+Test(watch, condition_after_the_filter_in_the_kernel)
+{
+	check_condition(ENGINE_PERF_EVENT);
+}
+
+Test(watch, condition_after_the_filter_by_debug_registers)
+{
+	check_condition(ENGINE_DEBUGREG);
+}
