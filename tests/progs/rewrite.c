@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes that change nothing, and some that do. What ARGUMENT names:
+ *   loop N      writes the same N times, then something else
+ *   hidden      changes by a system call, and writes behind that
+ *   threads N R N threads take turns, R each; every tenth turn changes the value
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile int flag = 7;
+static volatile long counter;
+static long rounds, turns, changes;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin(void)
+{
+	__asm__ volatile("" : : : "memory"); /* BEGIN */
+}
+
+static void loop(long count)
+{
+	begin();
+	for (long i = 0; i < count; i++)
+		flag = 7;
+	flag = 8; /* CHANGE */
+	for (long i = 0; i < 3; i++)
+		flag = 8;
+	printf("%ld times\n", count); /* DONE */
+}
+
+/* Memory through a file is no access to it by its address. */
+static void change_hidden(int mem, int value)
+{
+	if (pwrite(mem, &value, sizeof(value), (off_t)(unsigned long)&flag) < 0)
+		perror("pwrite");
+}
+
+static void hidden(void)
+{
+	int mem = open("/proc/self/mem", O_RDWR);
+
+	begin();
+	flag = 1; /* 7 -> 1 */
+	change_hidden(mem, 5);
+	flag = 5; /* 1 -> 5 */
+	flag = 5;
+	change_hidden(mem, 6);
+	flag = 5; /* what it was for whoever has seen no 6 */
+	change_hidden(mem, 6);
+	begin();
+	flag = 5; /* the same; for a watchpoint that was set in between, 6 -> 5 */
+	flag = 5;
+	begin();
+	flag = 9;
+}
+
+static void *take_turns(void *arg)
+{
+	for (long i = 0; i < rounds; i++) {
+		long value;
+
+		pthread_mutex_lock(&mutex);
+		value = ++turns / 10;
+		changes += value != counter;
+		counter = value;
+		pthread_mutex_unlock(&mutex);
+	}
+	return arg;
+}
+
+static void threads(int count)
+{
+	pthread_t *thread = calloc((size_t)count, sizeof(*thread));
+
+	begin();
+	for (int i = 0; i < count; i++)
+		pthread_create(&thread[i], NULL, take_turns, NULL);
+	for (int i = 0; i < count; i++)
+		pthread_join(thread[i], NULL);
+	free(thread);
+	printf("%ld changes in %ld turns\n", changes, turns);
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IONBF, 0);
+	if (argc == 3 && strcmp(argv[1], "loop") == 0)
+		loop(atol(argv[2]));
+	else if (argc == 2 && strcmp(argv[1], "hidden") == 0)
+		hidden();
+	else if (argc == 4 && strcmp(argv[1], "threads") == 0) {
+		rounds = atol(argv[3]);
+		threads(atoi(argv[2]));
+	} else {
+		return 2;
+	}
+	return 0;
+}
