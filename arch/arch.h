@@ -85,6 +85,30 @@ struct hw_region {
 	unsigned int len; /* bytes */
 };
 
+enum { INSN_TEXT_MAX = 192, INSN_LEN_MAX = 15, INSN_ACCESSES_MAX = 8 };
+
+/** One access to memory that an instruction has made. */
+struct insn_access {
+	bool known; /* .addr is */
+	bool reads, writes;
+	uint64_t addr;
+	unsigned int size;	    /* bytes; 0: not known */
+	unsigned int before, after; /* so many more, which it may have accessed */
+};
+
+/** What an instruction has done, told by the registers as they are after it. */
+struct insn_accesses {
+	bool repeats; /* it may not have ended yet: the PC is still at it then */
+	bool calls;   /* it leads elsewhere, and leaves the address behind it on the
+		       * stack */
+	bool target_known;
+	uint64_t target;
+	struct insn_access access[INSN_ACCESSES_MAX];
+	unsigned int count;
+};
+
+struct cs_insn; /* capstone/capstone.h */
+
 struct arch_ops {
 	const char *name; /* "x86_64" */
 	const struct regset_def *regsets;
@@ -140,6 +164,13 @@ struct arch_ops {
 
 	/** Number of hardware slots for @kind; *shared: one pool for all kinds. */
 	unsigned int (*hw_slots)(enum hw_kind kind, bool *shared);
+	/**
+	 * Of an instruction that capstone has decoded with details (@handle is its
+	 * csh): which accesses it has made. NULL: nobody knows.
+	 */
+	void (*accesses)(size_t handle, const struct cs_insn *insn,
+			 const struct regs *regs, struct insn_accesses *ret);
+	int capstone_arch, capstone_mode; /* cs_arch, cs_mode */
 	/**
 	 * Splits a region into what single slots can do. Returns the number of
 	 * regions written to @out (at most @max), -EOPNOTSUPP if the processor

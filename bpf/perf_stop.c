@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "bpf/hw_event.h"
@@ -65,22 +66,27 @@ void perf_event_on_record(void *data, const struct bpf_hit_record *record)
 	watch_last_doubt(&location->last);
 }
 
-static void add_hit(struct hits *hits, struct location *location,
-		    enum hit_verdict verdict, const struct watch_values *values)
+/* Where two events serve a location, one access may hit both: the one that has compared
+ * values knows. What a system call copies in pieces has one value before and one after
+ * it. */
+static void merge_hit(struct hit *hit, const struct hit *other)
 {
-	const struct hit hit = {location, verdict, *values};
+	if (hit->values.len == 0)
+		*hit = *other;
+	else if (other->values.len > 0)
+		memcpy(hit->values.new, other->values.new, sizeof(hit->values.new));
+}
 
+static void add_hit(struct hits *hits, const struct hit *hit)
+{
 	for (unsigned int i = 0; i < hits->count; i++) {
-		if (hits->hit[i].location != location)
+		if (hits->hit[i].location != hit->location)
 			continue;
-		/* Where two events serve it, one access may hit both: the one that has
-		 * compared values knows. */
-		if (hits->hit[i].values.len == 0)
-			hits->hit[i] = hit;
+		merge_hit(&hits->hit[i], hit);
 		return;
 	}
 	if (hits->count < HITS_MAX)
-		hits->hit[hits->count++] = hit;
+		hits->hit[hits->count++] = *hit;
 	else
 		log_warning("more than %d breakpoints hit at once", HITS_MAX);
 }
@@ -97,10 +103,16 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 	const struct placement *placement =
 		perf_event_find(taking->state, record->location);
 
+	const struct hit hit = {
+		.location = placement ? placement->location : NULL,
+		.verdict = record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE,
+		.values = record->values,
+		/* The kernel's own addresses are the upper half. */
+		.by_kernel = record->pc >> 63,
+	};
+
 	if (placement)
-		add_hit(taking->hits, placement->location,
-			record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE,
-			&record->values);
+		add_hit(taking->hits, &hit);
 }
 
 /* Was there a hit whose record did not fit into the ring? */
@@ -113,7 +125,8 @@ static bool take_lost(struct perf_event *state, struct placement *placement,
 	if (location->lost <= placement->lost_seen)
 		return false;
 	placement->lost_seen++;
-	add_hit(hits, placement->location, HIT_MAYBE, &(struct watch_values){0});
+	add_hit(hits,
+		&(struct hit){.location = placement->location, .verdict = HIT_MAYBE});
 	return true;
 }
 

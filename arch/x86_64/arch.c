@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/x86_64/x86_64.h"
 
+#include <capstone/capstone.h>
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -47,6 +48,9 @@ static const struct arch_ops x86_64 = {
 	.thread_pointer = "fs_base",
 	.tls_above_pointer = false,
 	.thread_area = x86_64_thread_area,
+	.accesses = x86_64_accesses,
+	.capstone_arch = CS_ARCH_X86,
+	.capstone_mode = CS_MODE_64,
 	.hw_slots = x86_64_hw_slots,
 	.hw_plan = x86_64_hw_plan,
 	.hw_perf_attr = x86_64_hw_perf_attr,

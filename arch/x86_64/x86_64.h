@@ -39,6 +39,10 @@ int x86_64_hw_plan(const struct hw_region *region, struct hw_region *out,
 void x86_64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
 			 uint64_t *bp_len);
 
+/* access.c */
+void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct regs *regs,
+		     struct insn_accesses *ret);
+
 /* debugreg.c */
 int x86_64_debugreg_set(pid_t tid, const struct hw_region *regions, unsigned int count);
 int x86_64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,

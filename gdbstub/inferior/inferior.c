@@ -133,6 +133,7 @@ void thread_destroy(struct thread *thread)
 {
 	TAILQ_REMOVE(&thread->inferior->threads, thread, link);
 	free(thread->pending_stop);
+	free(thread->last_hit);
 	free(thread->last_regset);
 	free(thread);
 }

@@ -24,6 +24,7 @@
 
 struct breakpoints;
 struct pending_stop;
+struct last_hit;
 struct threaddb;
 
 /** What a client asked a thread to do (vCont); kept until it is reported. */
@@ -94,6 +95,7 @@ struct thread {
 			       * reported; EVENT_NONE: nothing */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
+	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
 	bool needs_step_over; /* the trap planted at step_over_at was hit in vain */
 	uint64_t step_over_at;
 };

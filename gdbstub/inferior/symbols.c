@@ -127,6 +127,18 @@ void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
 	}
 }
 
+uint64_t symbols_start(struct symbols *symbols, uint64_t addr)
+{
+	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	if (!module ||
+	    !dwfl_module_addrinfo(module, addr, &offset, &sym, NULL, NULL, NULL))
+		return 0;
+	return addr - offset;
+}
+
 /* The one that symbols_print shows; one without a size has it only there. */
 static bool is_shown(Dwfl_Module *module, const char *name, uint64_t addr,
 		     uint64_t *offset)

@@ -14,6 +14,7 @@
 #include "stops/breakpoints.h"
 #include "stops/explain.h"
 #include "stops/ignore.h"
+#include "stops/last_hit.h"
 #include "stops/place.h"
 #include "stops/slots.h"
 
@@ -33,7 +34,7 @@ struct monitor_command {
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
-	monitor_engines, monitor_ignore, monitor_count, monitor_reset,
+	monitor_engines, monitor_last_hit, monitor_ignore, monitor_count, monitor_reset,
 	monitor_variables, monitor_set_debug, monitor_set_variable,
 	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
 	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
@@ -52,6 +53,11 @@ static const struct monitor_command commands[] = {
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 monitor_engines},
+	{"last-hit", "[all]",
+	 "Show which instruction made the last access that a watchpoint told of; all: "
+	 "of "
+	 "each thread",
+	 monitor_last_hit},
 	{"ignore", "<LOCATION> <N>", "Count the next N true hits, and do nothing else",
 	 monitor_ignore},
 	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
@@ -142,6 +148,20 @@ static struct error *monitor_engines(struct server *server, const char *args,
 			slots_print(inferior->breakpoints, out);
 	}
 	return NULL;
+}
+
+static struct error *monitor_last_hit(struct server *server, const char *args,
+				      struct buffer *out)
+{
+	struct inferior *inferior = server_inferior(server);
+	bool all = strcmp(args, "all") == 0;
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no watchpoints.");
+	if (!all && args[0] != '\0')
+		return error_create(0, "last-hit takes nothing or all, not '%s'.",
+				    args);
+	return last_hit_print(inferior, all, out);
 }
 
 static struct error *monitor_ignore(struct server *server, const char *args,

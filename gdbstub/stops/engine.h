@@ -90,6 +90,7 @@ struct hit {
 	enum hit_verdict verdict;
 	struct watch_values values; /* if the location filters; of a hit that a program
 				     * has not compared, not yet */
+	bool by_kernel;		    /* a system call made it, not an instruction */
 };
 
 enum { HITS_MAX = 8 };

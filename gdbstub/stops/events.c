@@ -5,6 +5,7 @@
 #include "stops/control.h"
 #include "stops/hit.h"
 #include "stops/int3.h"
+#include "stops/last_hit.h"
 #include "stops/pending.h"
 
 /* ---- events ---- */
@@ -117,6 +118,8 @@ static void on_signal(struct run *run, const struct event *event)
 	if (hit) {
 		if (!hits.signal_is_ours && !ends_step(event))
 			thread->pending = *event;
+		if (hit->location->type > BREAKPOINT_HARDWARE)
+			last_hit_note(run, thread, hit);
 		pending_set(run, thread, hit_stop(hit));
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "server.h"
 #include "stops/explain.h"
 #include "stops/ignore.h"
+#include "stops/last_hit.h"
 #include "stops/place.h"
 #include "stops/slots.h"
 
@@ -87,6 +88,13 @@ void slots_print(const struct breakpoints *of, struct buffer *out)
 void engines_set_watch_kernel(struct engines *engines, bool on)
 {
 	engines->engine[0].watch_kernel = on;
+}
+
+struct error *last_hit_print(struct inferior *of, bool all, struct buffer *out)
+{
+	cr_assert_eq(of, &inferior);
+	buffer_printf(out, "last hit%s\n", all ? "s of all" : "");
+	return NULL;
 }
 
 static void begin(void)
@@ -331,4 +339,13 @@ Test(monitor, watch_filter, .init = begin, .fini = end)
 	assert_text("set watch-filter off", "Writes that change nothing are hits.\n");
 	cr_expect(*unfiltered);
 	assert_failure("set watch-filter no", "set watch-filter takes on or off");
+}
+
+Test(monitor, last_hit)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("last-hit", "last hit\n");
+	assert_text("last-hit all", "last hits of all\n");
+	assert_failure("last-hit some", "last-hit takes nothing or all, not 'some'.\n");
 }

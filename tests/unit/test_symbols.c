@@ -50,6 +50,16 @@ Test(symbols, functions_and_variables_of_the_program)
 			 "symbols_test_variable+0xc");
 }
 
+Test(symbols, where_a_function_starts)
+{
+	uintptr_t function = (uintptr_t)symbols_test_function;
+
+	cr_assert_eq(symbols_start(symbols, function), function);
+	cr_assert_eq(symbols_start(symbols, function + 2), function);
+	cr_assert_eq(symbols_start(symbols, 8), 0);
+	cr_assert_eq(symbols_start(NULL, function), 0);
+}
+
 Test(symbols, functions_of_a_library)
 {
 	uintptr_t function = (uintptr_t)dlsym(RTLD_NEXT, "rand");
