@@ -51,9 +51,9 @@ struct bpf_compile_options {
 				  * kernel's BTF), or -1: unknown; then every stop
 				  * is made by SIGSTOP */
 	/* Hits can come in kernel mode, by a system call that writes to what is
-	 * watched: then a condition that reads registers is a maybe, and a task that
-	 * stops for nobody has no hits. It needs the offsets of task_struct.flags and
-	 * .ptrace. */
+	 * watched: then a change of what is filtered is a maybe, and so is a condition
+	 * that reads registers; a task that stops for nobody has no hits. It needs the
+	 * offsets of task_struct.flags and .ptrace. */
 	bool kernel_mode;
 	int task_flags_offset, task_ptrace_offset;
 	/* The PID name space (stat of /proc/PID/ns/pid) whose tids records carry;
@@ -76,7 +76,7 @@ enum bpf_doubt {
 	BPF_DOUBT_TRAP,	    /* a byte that is read lies under a planted trap */
 	BPF_DOUBT_DIVISOR,  /* a divisor is zero */
 	BPF_DOUBT_REGISTER, /* a register has a bit that hides its value (bpf_rule) */
-	BPF_DOUBT_KERNEL,   /* a system call made the hit: no registers of the thread */
+	BPF_DOUBT_KERNEL,   /* a system call has written (mode.c) */
 	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */

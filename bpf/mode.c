@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Hits in kernel mode: a system call of the thread has written to what is watched. */
+/*
+ * Hits in kernel mode: a system call of the thread has written to what is watched.
+ *
+ * What it copies comes in pieces, down to single bytes, each of them a hit. A piece
+ * that changes something is left to the stub, which looks once, where the call
+ * returns: values in between are nobody's business, and a condition on registers is
+ * about those of the program.
+ */
 #include "bpf/compiler.h"
 
 /* task_struct.flags: the task is being shut down (include/linux/sched.h). */

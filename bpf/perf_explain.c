@@ -27,7 +27,8 @@ static const char *const doubts[BPF_DOUBTS] = {
 			   "plants none)",
 	[BPF_DOUBT_DIVISOR] = "a divisor is zero: an error, which gdb shows",
 	[BPF_DOUBT_REGISTER] = "the program steps itself, as its flags are read",
-	[BPF_DOUBT_KERNEL] = "a register is read, and a system call has written",
+	[BPF_DOUBT_KERNEL] = "a system call has written (the stub looks where it "
+			     "returns)",
 	[BPF_DOUBT_VARIABLE] = "a trace state variable does not exist: an error, which "
 			       "gdb shows",
 	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",

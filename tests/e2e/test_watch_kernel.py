@@ -158,13 +158,13 @@ emit(function=gdb.newest_frame().name(), first=value("$pc == (long)&on_signal"))
     t.equal(len(values), 1, "values shown")
 
 
-# $rax == 4; and the int at %s == 3333, in gdb's bytecode
-RAX_IS_4, NUMBER_IS_3333 = "26000022041327", "25%016x19230d051327"
+# $rax == 4; and the int at %x == 2222, in gdb's bytecode
+RAX_IS_4, NUMBER_IS_2222 = "26000022041327", "25%016x192308ae1327"
 
 
 def raw_condition(t, bytecode):
-    """gdb sends no condition of a watchpoint by itself. The numbers at the stops, and
-    the row of `monitor breakpoints`."""
+    """gdb sends no condition of a watchpoint by itself. The numbers at the stops,
+    the row of `monitor breakpoints`, and `monitor last-hit`."""
     t.need_x86()
     t.need_kernel_conditions()
     address = symbol(t, PROG, "number")
@@ -177,19 +177,22 @@ def raw_condition(t, bytecode):
     while "watch:" in client.ask("vCont;c") and len(values) < 2:
         values.append(int.from_bytes(bytes.fromhex(client.ask(f"m{address:x},4")), "little"))
         rows = harness.breakpoint_rows(client.monitor("breakpoints"))
+        last = client.monitor("last-hit")
     client.close()
-    return values, next(row for row in rows if " watch " in row["text"])
+    return values, next(row for row in rows if " watch " in row["text"]), last
 
 
 def test_condition_on_a_register(t):
     """It sees the thread's own at the return of the call: what the call returns."""
-    values, row = raw_condition(t, RAX_IS_4)
+    values, row, _ = raw_condition(t, RAX_IS_4)
     t.equal(values, [1111, 3333], "the number at the stops")
     t.check(row["maybe"] >= 4, f"hits left to the stub: {row['maybe']}")
 
 
-def test_condition_on_memory(t):
-    """The kernel decides it."""
-    values, row = raw_condition(t, NUMBER_IS_3333)
-    t.equal(values, [3333], "the number at the stops")
-    t.equal(row["maybe"], 0, "hits left to the stub")
+def test_values_in_between(t):
+    """The pieces that a call copies make one hit, with the values before and after it."""
+    values, row, last = raw_condition(t, NUMBER_IS_2222)
+    t.equal(values, [2222], "the number at the stops")
+    t.equal(row["true"], 1, "true hits")
+    t.match(r"old +0x00000457 = 1111$", last, "monitor last-hit")
+    t.match(r"new +0x000008ae = 2222$", last, "monitor last-hit")
