@@ -308,19 +308,20 @@ class Watch:
     def set_condition(self, breakpoint):
         """gdb has just read a condition in the selected frame."""
         self.condition, self.bytecode, self.meaning = breakpoint.condition, None, None
-        if not self.target or not self.condition:
-            return
+        if self.target and self.condition:
+            self.attempt(self.compile_here)
+
+    def compile_here(self):
         block = block_of(gdb.selected_frame)
         names = local_names(self.condition, block)
         if names or self.target.locals:
-            self.attempt(self.compile_local, names)
-        else:
-            self.meaning = self.target.meaning + meaning(self.condition, block)
-            self.attempt(self.compile_global)
+            return self.compile_local(names)
+        self.meaning = self.target.meaning + meaning(self.condition, block)
+        return self.compile_global()
 
-    def attempt(self, compiler, *args):
+    def attempt(self, compiler):
         try:
-            self.bytecode = compiler(*args)
+            self.bytecode = compiler()
         except FAILURES as error:
             self.bytecode, self.reason = None, str(error)
 
@@ -503,6 +504,9 @@ class Servers:
                 told.pop(key, None)
         return errors
 
+    def has_told(self, key):
+        return any(key in told for told in self.told.values())
+
     @staticmethod
     def send(connection, text):
         try:
@@ -533,7 +537,12 @@ class Extension:
 
     def on_breakpoint(self, breakpoint, is_new):
         self.watches.note(breakpoint, is_new)
+        before = self.errors
         self.hand_over()
+        for key, error in self.errors.items():
+            if before.get(key) != error and self.servers.has_told(key):
+                gdb.write(f"truehit goes by the former conditions at {key[1]:#x} until "
+                          f"the next stop: {error.splitlines()[0]}\n")
 
     def on_deleted(self, breakpoint):
         self.watches.forget(breakpoint)
@@ -571,7 +580,7 @@ class Extension:
             key = (KINDS[breakpoint.type], address, watch.target.length)
             reason = self.errors.get(key)
         if reason:
-            return f"gdb decides watchpoint {breakpoint.number}: {reason}\n"
+            return f"gdb decides watchpoint {breakpoint.number}: {reason.splitlines()[0]}\n"
         return f"truehit decides watchpoint {breakpoint.number}, at {address:#x}\n"
 
 

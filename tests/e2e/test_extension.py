@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gdb's extension, scripts/truehit-gdb.py, and the packet that it hands conditions of
 watchpoints over by. What stops with it is what stops without."""
+import json
 import pathlib
 import re
 import subprocess
@@ -129,8 +130,8 @@ def go(*commands):
     return value("counter")
 found = [go("watch counter if counter == 10"), go("condition 2 counter == 20"),
          go("condition 2"), go("condition 2 counter == 30"),
-         go("disable 2", "watch array[2] if counter == 40"), go("enable 2", "condition 2 counter == 50"),
-         go("delete 2", "condition 3 counter == 60")]
+         go("disable 2", "watch array[2] if counter == 40"),
+         go("enable 2", "condition 2 counter == 50"), go("delete 2", "condition 3 counter == 60")]
 decided()
 emit(found=found)
 emit(rest=story())
@@ -174,8 +175,8 @@ def test_recursion(t):
 def test_longjmp(t):
     """The frame goes without a return; gdb sees it at the next hit."""
     both(t, [f"break {t.line('watched.c', 'LEAP')}", "continue", "delete",
-             "watch left if left == 20"],
-         STOPS + "run('continue')\ndecided()\nemit(left=value('left'), rest=story())")
+             "watch left[32] if left[32] == 132 && i < 40"],
+         STOPS + "run('continue')\ndecided()\nemit(left=value('left[32]'), rest=story())")
 
 
 def test_left_to_gdb(t):
@@ -226,6 +227,37 @@ def test_started_again(t):
     t.equal(len(re.findall(DECIDED, gdb.output(), re.M)), 2, "decided")
 
 
+def test_changes_while_running(t):
+    """In all-stop mode no packet can be sent then: the user hears of it."""
+    server = t.server("COMM", t.prog("watched"), "2000000000")
+    gdb = t.gdb(server, "break main", "continue", "delete",
+                "watch counter if counter == -1", "continue &", prog=t.prog("watched"),
+                first=[f"source {SCRIPT}"], python="""
+changed = run("condition 2 counter > 0")
+emit(changed=changed, told=[len(told) for told in EXTENSION.servers.told.values()])
+""")
+    t.match(r"until the next stop", gdb.results[0]["changed"])
+    t.equal(gdb.results[0]["told"], [1], "what truehit still has")
+
+
+def test_forked_child(t):
+    """It has its parent's conditions, which can be changed there alone."""
+    server = t.server("COMM", t.prog("family"), "fork", "1")
+    gdb = t.gdb(server, "break main", "continue", "delete", "set follow-fork-mode child",
+                "watch worked if worked == 7", "catch fork", "continue",
+                "break work", "continue", prog=t.prog("family"), first=[f"source {SCRIPT}"],
+                python="""
+emit(child=value("is_child"), table=run("truehit breakpoints"))
+run("condition 2")
+run("continue")
+emit(worked=value("worked"))
+""")
+    t.equal(gdb.results[0]["child"], "1", "in the child")
+    t.match(DECIDED, gdb.results[0]["table"])
+    t.match(r"watch .*worked.* == 7", gdb.results[0]["table"])
+    t.equal(gdb.results[1], {"worked": "1"}, "without a condition")
+
+
 def test_mi(t):
     server = t.server("COMM", t.prog("watched"))
     gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=mi", "-iex",
@@ -253,6 +285,68 @@ def test_mi(t):
     gdb.process.stdin.write(b"-gdb-exit\n")
     gdb.process.stdin.close()
     gdb.wait()
+
+
+class Dap:
+    """gdb as a debug adapter; its messages are in its output, which is a file."""
+
+    def __init__(self, t):
+        self.gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=dap", "-iex",
+                                       "set debuginfod enabled off", "-iex", "set sysroot",
+                                       "-iex", f"source {SCRIPT}"], stdin=subprocess.PIPE)
+        self.sent = self.seen = 0
+
+    def send(self, command, **arguments):
+        self.sent += 1
+        body = json.dumps({"type": "request", "seq": self.sent, "command": command,
+                           "arguments": arguments})
+        self.gdb.process.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        self.gdb.process.stdin.flush()
+
+    def messages(self):
+        data, found = self.gdb.log.read_bytes(), []
+        for head in re.finditer(rb"Content-Length: (\d+)\r\n\r\n", data):
+            body = data[head.end():head.end() + int(head.group(1))]
+            if len(body) == int(head.group(1)):
+                found.append(json.loads(body))
+        return found
+
+    def wait(self, key, name):
+        """The next message of that kind behind the last one that was waited for."""
+        def look():
+            for number, message in enumerate(self.messages()):
+                if number >= self.seen and message.get(key) == name:
+                    self.seen = number + 1
+                    return message
+            return None
+        return harness.wait_for(look, name)
+
+    def evaluate(self, line):
+        self.send("evaluate", expression=line, context="repl")
+        return self.wait("command", "evaluate")["body"]["result"]
+
+
+def test_dap(t):
+    version = subprocess.run([t.config.gdb, "-nx", "-batch", "-ex", "interpreter-exec dap 1"],
+                             capture_output=True, text=True, check=False).stderr
+    if "Could not find interpreter" in version:
+        t.skip("this gdb is no debug adapter")
+    server = t.server("COMM", t.prog("watched"))
+    dap = Dap(t)
+    dap.send("initialize", adapterID="e2e")
+    dap.wait("command", "initialize")
+    dap.send("attach", target=f"127.0.0.1:{server.port}", program=t.prog("watched"))
+    dap.send("setFunctionBreakpoints", breakpoints=[{"name": "main"}])
+    dap.wait("command", "setFunctionBreakpoints")
+    dap.send("configurationDone")
+    dap.wait("event", "stopped")
+    dap.send("continue", threadId=1)
+    dap.wait("event", "stopped")
+    dap.evaluate("watch counter if counter == 44")
+    dap.send("continue", threadId=1)
+    dap.wait("event", "stopped")
+    t.match(r"= 44$", dap.evaluate("print counter"))
+    t.match(DECIDED, dap.evaluate("truehit breakpoints"))
 
 
 def test_other_server(t):
@@ -363,7 +457,8 @@ PACKET = "QTruehit.WatchCondition:"
 NEVER, ALWAYS = "X3,220027", "X3,220127"
 
 
-def connect(t, program="watched"):
+def connect(t, program="watched", variable="counter"):
+    """Server, client, and the variable's address in hex."""
     t.truehit_only("conditions handed over")
     server = t.server("COMM", t.prog(program))
     client = rsp.Client(server)
@@ -371,7 +466,7 @@ def connect(t, program="watched"):
     client.ask("?")
     text = subprocess.run(["nm", t.prog(program)], capture_output=True, text=True,
                           check=True).stdout
-    base = int(t.match(r"^([0-9a-f]+) . counter$", text).group(1), 16)
+    base = int(t.match(rf"^([0-9a-f]+) . {variable}$", text).group(1), 16)
     return server, client, f"{base + 0x555555554000:x}"
 
 
@@ -389,29 +484,49 @@ def test_packet_errors(t):
     t.equal(client.ask("QTruehit.Watch:"), "", "an unknown packet")
 
 
-def table(client):
-    return [row["text"] for row in harness.breakpoint_rows(client.monitor("breakpoints"))]
+def condition(client):
+    """That of the one location, as `monitor breakpoints` shows it: behind the counts."""
+    row, = harness.breakpoint_rows(client.monitor("breakpoints"))
+    return re.search(r"(?:[\d,]+ +){5}(.*)$", row["text"] + " ").group(1).strip()
 
 
 def test_packet(t):
     """Ahead of the watchpoint, and behind it; a condition of its own goes before."""
     _, client, counter = connect(t)
+
+    def send(packet, wanted):
+        t.equal(client.ask(packet), "OK", packet)
+        t.equal(condition(client), wanted, f"condition after {packet}")
     t.equal(client.ask(f"{PACKET}2,{counter},4;{NEVER}"), "OK", "handed over")
-    t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
-    t.match(r" 0$", table(client)[0])
-    t.equal(client.ask(f"{PACKET}2,{counter},4;{ALWAYS}"), "OK", "replaced")
-    t.match(r" 1$", table(client)[0])
-    t.equal(client.ask(f"{PACKET}2,{counter},4"), "OK", "withdrawn")
-    t.no_match(r" [01]$", table(client)[0].replace(" 0       0 ", ""))
-    t.equal(client.ask(f"{PACKET}2,{counter},2;{NEVER}"), "OK", "of another length")
-    t.equal(client.ask(f"{PACKET}4,{counter},4;{NEVER}"), "OK", "of another type")
-    t.equal(client.ask(f"Z2,{counter},4;{ALWAYS}"), "OK", "Z2 with a condition")
-    t.equal(client.ask(f"{PACKET}2,{counter},4;{NEVER}"), "OK", "handed over")
-    t.match(r" 1$", table(client)[0])
-    t.equal(client.ask(PACKET), "OK", "all withdrawn")
-    t.match(r" 1$", table(client)[0])
-    t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
+    send(f"Z2,{counter},4", "0")
+    send(f"{PACKET}2,{counter},4;{ALWAYS}", "1")
+    send(f"{PACKET}2,{counter},4;{ALWAYS}{NEVER}", "1 || 0")
+    send(f"{PACKET}2,{counter},4", "")
+    send(f"{PACKET}2,{counter},2;{NEVER}", "")
+    send(f"{PACKET}4,{counter},4;{NEVER}", "")
+    send(f"Z2,{counter},4;{ALWAYS}", "1")
+    send(f"{PACKET}2,{counter},4;{NEVER}", "1")
+    send(PACKET, "1")
+    send(f"Z2,{counter},4", "")
     t.match("^T05.*watch:", client.ask("vCont;c"))
+
+
+def test_packet_inherited(t):
+    """By a forked child, of which the packet can name the process."""
+    server, client, calls = connect(t, "fork", "calls")
+    key = f"2,{calls},4"
+    client.ask("qSupported:multiprocess+;fork-events+")
+    t.equal(client.ask(f"{PACKET}p{server.inferior():x};{key};{NEVER}"), "OK", "handed over")
+    stop = client.ask("vCont;c")
+    child = t.match(r"^T05.*fork:(p([0-9a-f]+)\.[0-9a-f]+);", stop)
+    t.equal(client.ask(f"Hg{child.group(1)}"), "OK", "the child")
+    t.equal(client.ask(f"Z2,{key[2:]}"), "OK", "Z2 in the child")
+    t.equal(condition(client), "0", "condition in the child")
+    t.equal(client.ask(f"{PACKET}p{child.group(2)};"), "OK", "withdrawn in the child")
+    t.equal(condition(client), "", "condition in the child")
+    t.equal(client.ask(f"Hgp{server.inferior():x}.{server.inferior():x}"), "OK", "the parent")
+    t.equal(client.ask(f"Z2,{key[2:]}"), "OK", "Z2 in the parent")
+    t.equal(condition(client), "0", "condition in the parent")
 
 
 def test_packet_forgotten(t):

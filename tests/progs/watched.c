@@ -42,26 +42,26 @@ static int descend(int depth)
 	counter++; /* DESCEND */
 	if (depth > 0)
 		descend(depth - 1);
-	counter++;
+	bump(&counter);
 	return level;
-}
-
-static int reuse(int count)
-{
-	volatile int filler[64];
-
-	for (int i = 0; i < 64; i++)
-		filler[i] = 1000 + count + i;
-	return filler[count % 64];
 }
 
 static void leap(int count)
 {
-	volatile int left = 0;
+	volatile int left[64];
 
-	for (int i = 0; i < count; i++) /* LEAP */
-		left++;
-	longjmp(out, 1);
+	for (int i = 0; i < 64; i++) /* LEAP */
+		left[i] = count + i;
+	longjmp(out, left[count % 64]);
+}
+
+/* Its callee's frame lies where that of main's own callees does, but deeper. */
+static void leap_deeper(int count)
+{
+	volatile int pad[16];
+
+	pad[0] = count;
+	leap(pad[0]);
 }
 
 int main(int argc, char **argv)
@@ -77,9 +77,13 @@ int main(int argc, char **argv)
 	}
 	sum += scoped(count); /* LOCALS */
 	sum += descend(3);
-	if (setjmp(out) == 0)
+	counter++;
+	if (setjmp(out) == 0) {
 		leap(count);
-	sum += reuse(count);
+		counter++; /* where it does not return to */
+	}
+	if (setjmp(out) == 0)
+		leap_deeper(count);
 	printf("%d %d\n", counter, sum); /* DONE */
 	return 0;
 }
