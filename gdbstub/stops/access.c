@@ -147,20 +147,28 @@ static void find_in_order(struct search *search, struct access *ret)
 		keep(search, trust, size, ret);
 }
 
-/* Every start before the PC: the longest has the prefixes. */
+/*
+ * Every start before the PC: the longest has the prefixes. If there is but one that may
+ * have made the access, it has; a read may also be one of a jump that led here.
+ */
 static void find_by_trial(struct search *search, struct access *ret)
 {
 	uint64_t pc = search->stop->pc;
-	struct insn_accesses found;
-	unsigned int size;
+	unsigned int candidates = 0;
 
 	for (unsigned int len = INSN_LEN_MAX; len > 0; len--) {
-		if (!ends_at(search, pc - len, pc) ||
-		    judge(search, &found, &size) != ACCESS_SURE)
-			continue;
-		keep(search, ACCESS_LIKELY, size, ret);
-		return;
+		enum access_trust trust = ACCESS_UNKNOWN;
+		struct insn_accesses found;
+		unsigned int size;
+
+		if (ends_at(search, pc - len, pc))
+			trust = judge(search, &found, &size);
+		candidates += trust != ACCESS_UNKNOWN;
+		if (trust == ACCESS_SURE && ret->trust == ACCESS_UNKNOWN)
+			keep(search, ACCESS_LIKELY, size, ret);
 	}
+	if (candidates == 1 && ret->trust == ACCESS_LIKELY && !search->stop->by_read)
+		ret->trust = ACCESS_SURE;
 }
 
 static void find(struct search *search, struct access *ret)

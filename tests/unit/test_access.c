@@ -225,6 +225,17 @@ Test(access, no_function_known)
 	expect(ACCESS_LIKELY, 0, 8, "movq");
 }
 
+Test(access, only_one_fits)
+{
+	/* mov %eax,(%rbx) */
+	BEGIN(2, 0x89, 0x03, 0x90);
+	scene.stop.start = 0;
+	set("rbx", DATA);
+	expect(ACCESS_SURE, 0, 4, "movl");
+	scene.stop.by_read = true;
+	expect(ACCESS_LIKELY, 0, 4, "movl");
+}
+
 Test(access, nothing_that_fits)
 {
 	BEGIN(2, 0x90, 0x90, 0x90);
