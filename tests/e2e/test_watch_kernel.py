@@ -196,3 +196,21 @@ def test_values_in_between(t):
     t.equal(row["true"], 1, "true hits")
     t.match(r"old +0x00000457 = 1111$", last, "monitor last-hit")
     t.match(r"new +0x000008ae = 2222$", last, "monitor last-hit")
+
+
+def test_workers_of_io_uring(t):
+    """They are threads that nobody can stop: a signal to one would stop the process for
+    good. What they write is told at the next write."""
+    t.need_kernel_conditions()
+    server = t.server("COMM", t.prog("uring"))
+    gdb = t.gdb(server, f"break {t.line('uring.c', 'START')}", "continue", "delete",
+                "watch number", prog=t.prog("uring"), python="""
+run("continue")
+written = value("number") if alive() else None
+run("continue")
+emit(written=written, code=events.exit_code)
+""")
+    got = gdb.results[0]
+    if got["code"] == 77 or "exited with code 0115" in gdb.output():
+        t.skip("no io_uring")
+    t.equal(got, {"written": "4321", "code": 0}, "the stop and the end")
