@@ -73,18 +73,22 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 	free(location);
 }
 
-void locations_drop_unwanted(struct breakpoints *breakpoints)
+bool locations_drop_unwanted(struct breakpoints *breakpoints)
 {
 	struct location *location, *next;
+	bool had_slots = false;
 
 	for (location = TAILQ_FIRST(&breakpoints->locations); location;
 	     location = next) {
 		next = TAILQ_NEXT(location, link);
 		if (location->wanted)
 			continue;
+		had_slots |= location->type != BREAKPOINT_SOFTWARE ||
+			     location_uses_hardware(location);
 		location_take_out(location, false);
 		location_destroy(breakpoints, location);
 	}
+	return had_slots;
 }
 
 static struct location *location_find(struct breakpoints *breakpoints,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Making what is in place equal to what is wanted. */
 #include "stops/location.h"
+#include "stops/share.h"
 
 #include "stops/watch.h"
 
@@ -78,13 +79,14 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	return location_switch(location, LOCATION_IN);
 }
 
-static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping)
+static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping,
+				   bool *slots_freed)
 {
 	struct location *location;
 	struct error *error = NULL;
 
 	if (!stepping)
-		locations_drop_unwanted(breakpoints);
+		*slots_freed |= locations_drop_unwanted(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!error && !location->wanted && location->state == LOCATION_IN)
 			error = location_switch(location, LOCATION_SUSPENDED);
@@ -100,12 +102,16 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	struct inferior *other;
 	struct location *location;
 	struct error *error = NULL;
+	bool slots_freed = false;
 
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		if (!error && other->breakpoints &&
 		    inferior_shares_memory(other, inferior))
-			error = drop_unwanted(other->breakpoints, stepping);
+			error = drop_unwanted(other->breakpoints, stepping,
+					      &slots_freed);
 	}
+	if (slots_freed)
+		share_part(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!error)
 			error = location_commit(breakpoints, location);

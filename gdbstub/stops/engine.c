@@ -7,6 +7,7 @@ static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_PERF_EVENT] = &perf_event_engine,
 	[ENGINE_DEBUGREG] = &debugreg_engine,
 	[ENGINE_INT3] = &int3_engine,
+	[ENGINE_SHARED] = &shared_engine,
 };
 
 void engines_init(struct engines *engines, const struct output *output,

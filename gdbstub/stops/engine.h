@@ -6,6 +6,7 @@
  *   perf_event   bpf/perf_event.c     hardware, condition in the kernel
  *   debugreg     stops/debugreg.c     hardware, over ptrace, condition in the stub
  *   int3         stops/int3.c         software traps, condition in the stub
+ *   shared       stops/share.c        slots of the former that several share
  */
 #ifndef TRUEHIT_STOPS_ENGINE_H
 #define TRUEHIT_STOPS_ENGINE_H
@@ -80,9 +81,10 @@ struct location {
 
 /** What an engine knows about one stop of one thread. */
 enum hit_verdict {
-	HIT_TRUE,  /* the kernel found the condition true */
-	HIT_MAYBE, /* the kernel could not decide: evaluate */
-	HIT_PLAIN, /* nothing was evaluated yet: evaluate */
+	HIT_TRUE,   /* the kernel found the condition true */
+	HIT_MAYBE,  /* the kernel could not decide: evaluate */
+	HIT_PLAIN,  /* nothing was evaluated yet: evaluate */
+	HIT_SHARED, /* the same, and it is a hit only if the value has changed */
 };
 
 struct hit {
@@ -217,9 +219,10 @@ struct engine {
 extern const struct engine_ops perf_event_engine;
 extern const struct engine_ops debugreg_engine;
 extern const struct engine_ops int3_engine;
+extern const struct engine_ops shared_engine;
 
 /** All engines, probed. Order is preference. */
-enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, NENGINES };
+enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, ENGINE_SHARED, NENGINES };
 struct engines {
 	struct engine engine[NENGINES];
 	bool unfiltered;	    /* the user wants to hear of each write (monitor set

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/hit.h"
 
+#include <string.h>
+
 #include "stops/breakpoints.h"
 #include "stops/evaluate.h"
 #include "stops/ignore.h"
@@ -17,16 +19,29 @@ void hits_collect(struct engines *engines, const struct event *event, struct hit
 	}
 }
 
+/* Is it known that the value has changed? */
+static bool is_sure(const struct hit *hit)
+{
+	return hit->values.len == 0 ||
+	       memcmp(hit->values.old, hit->values.new, hit->values.len) != 0;
+}
+
 /* Is it true, and not ignored? */
 static bool hit_matters(struct hit *hit, struct thread *thread)
 {
 	struct location *location = hit->location;
-	struct hit_counts counts = {.hits = hit->verdict == HIT_PLAIN};
+	struct hit_counts counts = {.hits = hit->verdict != HIT_MAYBE};
+	bool changed;
 
 	if (hit->verdict == HIT_TRUE)
 		return true; /* in the kernel it was counted, and passed the gate */
-	counts.trues = watch_changed(hit) && evaluate_conditions(location, thread);
-	counts_add(&location->counts, thread->tid, &counts);
+	changed = watch_changed(hit);
+	if (hit->verdict == HIT_SHARED && !changed)
+		return false;
+	counts.trues = changed && evaluate_conditions(location, thread);
+	/* What the client may have missed before is told, but is no hit of now. */
+	if (hit->verdict != HIT_SHARED || is_sure(hit))
+		counts_add(&location->counts, thread->tid, &counts);
 	return counts.trues && !gate_ignores(ignore_gate(location));
 }
 
@@ -45,7 +60,9 @@ static bool is_better(const struct location *first, const struct location *other
  */
 static const struct hit *choose(const struct hit *first, const struct hit *other)
 {
-	bool better = !first || is_better(first->location, other->location);
+	bool better = !first || (is_sure(first) == is_sure(other)
+					 ? is_better(first->location, other->location)
+					 : is_sure(other));
 
 	if (first)
 		watch_untold(better ? first->location : other->location);

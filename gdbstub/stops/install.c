@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/share.h"
 #include "stops/slots.h"
 #include "stops/watch.h"
 
@@ -56,12 +57,8 @@ static unsigned int engine_choices(const struct location *location, int *choices
 	return n;
 }
 
-/*
- * Tries the engines in turn. Returns NULL or the error of the first usable one
- * (the one that the user would have liked), and notes why later ones serve.
- */
-static struct error *location_put_in(struct breakpoints *breakpoints,
-				     struct location *location)
+struct error *location_put_in(struct breakpoints *breakpoints,
+			      struct location *location)
 {
 	int choices[NENGINES];
 	unsigned int n = engine_choices(location, choices);
@@ -170,6 +167,13 @@ struct error *location_install(struct breakpoints *breakpoints,
 	       demote_one(breakpoints)) {
 		error_destroy(error);
 		error = location_put_in(breakpoints, location);
+	}
+	while (error && error_errno(error) == ENOSPC &&
+	       share_two(breakpoints, location)) {
+		error_destroy(error);
+		error = location->state == LOCATION_OUT
+				? location_put_in(breakpoints, location)
+				: NULL;
 	}
 	if (error && error_errno(error) == ENOSPC)
 		return refuse(breakpoints, location, error);

@@ -6,6 +6,7 @@
  *   breakpoints.c   what the client asks for; life of a location
  *   install.c       choosing an engine, putting a location in, giving slots away
  *   commit.c        making what is in place equal to what is wanted
+ *   share.c         watchpoints that share slots (share.h)
  *   slots.c         who has which hardware slots (slots.h)
  *   traps.c         traps that others must not see
  */
@@ -20,8 +21,8 @@
 void location_take_out(struct location *location, bool gone);
 /** Frees a location, which must be out. */
 void location_destroy(struct breakpoints *breakpoints, struct location *location);
-/** Takes out and frees what nobody wants any longer. */
-void locations_drop_unwanted(struct breakpoints *breakpoints);
+/** Takes out and frees what nobody wants any longer. Were there some with slots? */
+bool locations_drop_unwanted(struct breakpoints *breakpoints);
 /** Is it in place (on or off) by other means than a planted trap? */
 bool location_uses_hardware(const struct location *location);
 /** The hits that stub and engine have counted, by thread, and the sum. The caller
@@ -31,6 +32,12 @@ struct hit_counts location_count(const struct location *location);
 
 /* ---- install.c ---- */
 
+/**
+ * Tries the engines in turn. Returns NULL or the error of the first usable one
+ * (the one that the user would have liked), and notes why later ones serve.
+ */
+struct error *location_put_in(struct breakpoints *breakpoints,
+			      struct location *location);
 /** Puts in a location that is out. For one that needs a hardware slot, others that are
  * unwanted or have a choice give theirs up. Errors say which slots are taken by what.
  */

@@ -6,6 +6,7 @@
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
 #include "stops/location.h"
+#include "stops/share.h"
 
 enum {
 	COLUMN_NUMBER,
@@ -202,9 +203,12 @@ static void append_unseen(struct breakpoints *breakpoints, struct buffer *out)
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		const struct location *carrier = share_carrier(location);
+		const struct engine *engine =
+			carrier ? carrier->engine : location->engine;
 		const char *why = location->type == WATCHPOINT_WRITE &&
 						  location->state != LOCATION_OUT
-					  ? engine_no_kernel_hits(location->engine)
+					  ? engine_no_kernel_hits(engine)
 					  : NULL;
 
 		if (why)

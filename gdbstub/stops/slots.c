@@ -6,6 +6,7 @@
 
 #include "inferior/symbols.h"
 #include "stops/location.h"
+#include "stops/share.h"
 
 /* ---- what a location asks for ---- */
 
@@ -36,8 +37,7 @@ bool slots_same_pool(const struct arch_ops *arch, enum hw_kind a, enum hw_kind b
 	return shared || (a == HW_EXECUTE) == (b == HW_EXECUTE);
 }
 
-/* More than HW_SLOTS_MAX: very many. */
-static unsigned int slots_needed(const struct location *location)
+unsigned int slots_needed(const struct location *location)
 {
 	struct hw_region plan[HW_SLOTS_MAX];
 	int count = slots_plan(location, plan, HW_SLOTS_MAX);
@@ -55,6 +55,16 @@ struct pool {
 	unsigned int total, used, free;
 	unsigned int foreign; /* somebody else's */
 };
+
+/* Those that share are counted with the first of them. */
+static unsigned int slots_held(const struct location *location)
+{
+	const struct location *carrier = share_carrier(location);
+
+	if (!carrier)
+		return slots_needed(location);
+	return share_leads(location) ? slots_needed(carrier) : 0;
+}
 
 static bool has_slots_of(const struct location *location, enum hw_kind kind)
 {
@@ -88,7 +98,7 @@ static struct pool pool_look(const struct breakpoints *breakpoints, enum hw_kind
 	pool.total = breakpoints->inferior->arch->hw_slots(kind, &pool.for_all);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (has_slots_of(location, kind))
-			pool.used += slots_needed(location);
+			pool.used += slots_held(location);
 	}
 	count_free(&pool);
 	return pool;
@@ -104,7 +114,7 @@ bool slots_may_suffice(const struct location *location)
 
 	TAILQ_FOREACH (other, &inferior->breakpoints->locations, link) {
 		if (other->type != BREAKPOINT_SOFTWARE && has_slots_of(other, kind))
-			needed += slots_needed(other);
+			needed += slots_held(other);
 	}
 	return needed <= inferior->arch->hw_slots(kind, &shared);
 }
@@ -169,6 +179,19 @@ static void print_foreign(const struct pool *pool, struct buffer *out)
 			      pool->foreign);
 }
 
+static void print_held(const struct location *location, struct buffer *out)
+{
+	const struct location *carrier = share_carrier(location);
+
+	buffer_append_string(out, carrier ? ": shares " : ": ");
+	print_count(slots_needed(carrier ? carrier : location), out);
+	if (carrier) {
+		buffer_append_string(out, " with ");
+		share_print_others(location, out);
+	}
+	buffer_append_char(out, '\n');
+}
+
 static void print_pool(const struct pool *pool, struct symbols *symbols,
 		       struct buffer *out)
 {
@@ -187,9 +210,7 @@ static void print_pool(const struct pool *pool, struct symbols *symbols,
 			continue;
 		buffer_printf(out, "%5u  ", location->number);
 		print_location(location, symbols, out);
-		buffer_append_string(out, ": ");
-		print_count(slots_needed(location), out);
-		buffer_append_char(out, '\n');
+		print_held(location, out);
 	}
 }
 

@@ -11,6 +11,8 @@
 /** Splits what a location watches into what single slots can do; as hw_plan. */
 int slots_plan(const struct location *location, struct hw_region *out,
 	       unsigned int max);
+/** How many slots it takes; more than HW_SLOTS_MAX: very many. */
+unsigned int slots_needed(const struct location *location);
 /** Do two kinds take their slots from the same pool? */
 bool slots_same_pool(const struct arch_ops *arch, enum hw_kind a, enum hw_kind b);
 /**

@@ -18,7 +18,8 @@ SLOTS = 4  # of x86_64
 class Regions:
     """A client of the program `regions`, byte by byte."""
 
-    def __init__(self, t, *arguments, features="swbreak+;hwbreak+;error-message+"):
+    def __init__(self, t, *arguments, features="swbreak+;hwbreak+;error-message+",
+                 path=None, **kwargs):
         t.need_x86()
         self.t = t
         text = subprocess.run(["nm", t.prog("regions")], capture_output=True, text=True,
@@ -26,7 +27,7 @@ class Regions:
         self.symbols = {name: 0x555555554000 + int(address, 16) for address, name
                         in re.findall(r"^([0-9a-f]+) \w (\w+)$", text, re.M)}
         self.area = self.symbols["area"]
-        self.server = t.server("COMM", t.prog("regions"), *arguments)
+        self.server = t.server("COMM", path or t.prog("regions"), *arguments, **kwargs)
         self.client = rsp.Client(self.server)
         self.ask = self.client.ask
         self.ask(f"qSupported:{features}")
@@ -61,7 +62,7 @@ class Regions:
         match = re.search(r"(r?a?watch):([0-9a-f]+);", reply)
         if match:
             return match.group(1), int(match.group(2), 16) - self.area
-        self.t.match(r"^T05.*swbreak|^W", reply, "a stop")
+        self.t.match(r"^T05.*swbreak|^W", reply, f"{reply}: a stop")
         return None
 
     def round(self):
@@ -216,9 +217,9 @@ def test_slots_of_somebody_else(t):
     t.truehit_only("monitor engines")
     r = Regions(t, "2")
     fds = [open_breakpoint(r.server.inferior(), r.symbols["main"]) for _ in range(2)]
-    t.equal(r.watch(0, 3), "OK", "two slots")
+    t.equal(r.watch(0, 3, kind=4), "OK", "two slots")
     t.match(r"^E\..*each thread has 4, 2 taken by another debugger or user of perf, 0 free; "
-            r"in use by 1 \(watch ", r.watch(8, 8))
+            r"in use by 1 \(awatch ", r.watch(8, 8))
     t.match(r"in each thread: 4, 2 in use, 2 taken by another .*, 0 free$",
             r.client.monitor("engines"))
     os.close(fds[0])
@@ -254,11 +255,11 @@ def test_software_breakpoints_give_way(t):
     t.equal(promoted(), 4, "breakpoints in hardware after a watchpoint that cannot fit")
     t.equal(r.watch(1, 3), "OK", "two slots")
     t.equal(promoted(), 2, "breakpoints in hardware")
-    t.equal(r.watch(8, 16), "OK", "two slots")
+    t.equal(r.watch(40, 16), "OK", "two slots")
     t.equal(promoted(), 0, "breakpoints in hardware")
-    t.match(r"^E\.(?!.*\(break ).*in use by \d+ \(watch .*\), \d+ \(watch ", r.watch(40, 1))
+    t.match(r"^E\.(?!.*\(break ).*in use by \d+ \(watch .*\), \d+ \(watch ", r.watch(16, 1, kind=4))
     r.stop_between_rounds()
-    check_round(r, [(1, 3), (8, 16)])
+    check_round(r, [(1, 3), (40, 16)])
 
 
 def test_real_gdb(t):
@@ -281,3 +282,104 @@ emit(seen=seen, refused=refused, engines=run("monitor engines"))
     t.match(r"^error: ", result["refused"])
     if not t.config.reference:
         t.match(r"^Refused .* needs 5 slots", result["engines"])
+
+
+def test_neighbours_share(t):
+    """More watchpoints than slots: neighbours share, each hit is told as the one whose
+    bytes have changed, and only that one counts it. With room again, they part."""
+    t.truehit_only("slots that several share")
+    r = Regions(t, "200")
+    r.stop_between_rounds()
+    for regions in ([(0, 4), (4, 4), (8, 8), (16, 8), (24, 8)],
+                    [(i, 1) for i in range(8)] + [(32, 8), (40, 8), (48, 8)],
+                    [(0, 8), (9, 3), (12, 4), (32, 2), (34, 2), (40, 1)],
+                    [(0, 1), (2, 1), (7, 1), (10, 4), (9, 1), (17, 7), (31, 1)],
+                    [(0, 8), (2, 4), (16, 8), (24, 8), (32, 8)]):
+        for region in regions:
+            t.equal(r.watch(*region), "OK", f"{region} of {regions}")
+        text = r.client.monitor("engines")
+        t.match(r"in each thread: 4, 4 in use, 0 free$", text)
+        t.match(r": shares \d slots? with \d", text)
+        check_round(r, regions)
+        rows = harness.breakpoint_rows(r.client.monitor("breakpoints"))
+        counts = [row["true"] for row in rows if " watch " in row["text"]]
+        t.equal(counts, [length for _, length in regions], "true hits")
+        r.unwatch(*regions.pop())
+        check_round(r, regions)
+        if sum(slots_needed(*region) for region in regions) <= SLOTS:
+            t.no_match("shares", r.client.monitor("engines"))
+        for region in regions:
+            r.unwatch(*region)
+
+
+def test_who_cannot_share(t):
+    """Accesses, of which no value tells; and writes whose every one is wanted."""
+    t.truehit_only("slots that several share")
+    r = Regions(t, "2")
+    for i in range(SLOTS):
+        t.equal(r.watch(4 * i, 4, kind=4), "OK", "reply")
+    t.match(r"^E\..*0 free; in use by", r.watch(16, 4, kind=4))
+    t.match(r"^E\..*0 free; in use by", r.watch(16, 4))
+    r.client.monitor("set watch-filter off")
+    for i in range(SLOTS):
+        r.unwatch(4 * i, 4, kind=4)
+        t.equal(r.watch(4 * i, 4), "OK", "reply")
+    t.match(r"^E\..*0 free; in use by", r.watch(16, 4))
+    r = Regions(t, "2")
+    for i in range(2 * SLOTS):
+        t.equal(r.watch(4 * i, 4), "OK", "reply")
+    t.match(r"^E\..*0 free; in use by", r.watch(2 * SLOTS * 4, 4))
+
+
+def test_sharing_threads_and_conditions(t):
+    """Threads that come later, too. A condition is of its own watchpoint."""
+    t.truehit_only("slots that several share")
+    r = Regions(t, "1", "8")
+    r.stop_between_rounds()
+    for i in range(5):
+        # For area[12]: reg $rip; const8 0; equal; end
+        false = ";X7,260010220013" + "27" if i == 3 else ""
+        t.equal(r.ask(f"Z2,{r.area + 4 * i:x},4{false}"), "OK", "reply")
+    for _ in range(9):
+        t.equal([offset for _, offset in r.round()],
+                [4 * (byte // 4) for byte in range(20) if byte // 4 != 3], "addresses")
+
+
+def test_sharing_with_gdb(t):
+    """Six elements of an array; stepping and deleting in between."""
+    t.truehit_only("slots that several share")
+    gdb = t.gdb(t.server("COMM", t.prog("regions"), "1"), "break write_all", "continue",
+                "delete", *(f"watch area[{i}]" for i in range(6)), prog=t.prog("regions"),
+                python="""
+seen = []
+for i in range(6):
+    run("continue")
+    seen.append([int(value("i"))] + [b.number for b in events.stop.breakpoints])
+    if i in (1, 2):
+        run("stepi")
+    if i == 3:
+        run("delete 2")
+run("delete")
+run("continue")
+emit(seen=seen, alive=alive())
+""")
+    t.equal(gdb.results[0], {"seen": [[i, i + 2] for i in range(6)], "alive": False},
+            "i and watchpoints at the stops, and the end")
+
+
+def test_without_rights(t):
+    """By ptrace's debug registers: all of this, without perf events."""
+    t.need_root()
+    t.truehit_only("slots that several share")
+    public = t.public_copy(t.prog("regions"))[0]
+    r = Regions(t, "200", preexec=t.become_nobody, path=public)
+    r.stop_between_rounds()
+    for regions in ([(5, 7)], [(8, 8), (12, 4)], [(i, 1) for i in range(8)]):
+        for region in regions:
+            t.equal(r.watch(*region), "OK", f"{region} of {regions}")
+        text = r.client.monitor("engines")
+        t.match(r"perf_event .*\n +not usable", text)
+        t.match(r"in each thread: 4, [2-4] in use, \d free$", text)
+        check_round(r, regions)
+        for region in regions:
+            r.unwatch(*region)
