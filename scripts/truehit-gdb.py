@@ -262,6 +262,10 @@ def visible_state(breakpoint):
             breakpoint.type)
 
 
+def is_x86():
+    return gdb.selected_inferior().architecture().name().startswith("i386")
+
+
 class Target:
     """What is watched, seen when gdb had just read it in the selected frame."""
 
@@ -271,24 +275,32 @@ class Target:
         fixed = re.match(r"-l(ocation)? +", expression)
         self.text = expression[fixed.end():] if fixed else expression
         self.fixed = fixed is not None
+        self.address = self.length = self.frame = None
         block = block_of(gdb.selected_frame)
-        self.locals = [] if fixed else local_names(self.text, block)
-        self.meaning = [] if fixed else meaning(self.text, block)
-        self.frame = gdb.selected_frame() if self.locals else None
-        self.find()
+        names = local_names(self.text, block)
+        self.locals = [] if fixed else names
+        self.meaning = [] if fixed and names else meaning(self.text, block)
+        if names:  # later, its frame may be another one, or gone
+            self.frame = gdb.selected_frame()
+            self.find()
 
     def find(self):
-        """Evaluates it, in a frame where it means the same."""
+        """Evaluates it, in a frame where it means the same. What compiles has no side
+        effects. Refuses what gdb may have to watch elsewhere one day."""
+        code = compile_expression(f"&({self.text})")
+        if not self.fixed and any(name.startswith("ref") for name, _ in code):
+            raise Refused(f"where {self.text} is depends on memory")
         value = gdb.parse_and_eval(self.text)
         if value.address is None:
             raise Refused(f"{self.text} has no address")
         self.address, self.length = int(value.address), value.type.sizeof
 
-    def check(self):
-        """Refuses what gdb may have to watch elsewhere one day."""
-        code = [] if self.fixed else compile_expression(f"&({self.text})")
-        if any(name.startswith("ref") for name, _ in code):
-            raise Refused(f"where {self.text} is depends on memory")
+    def find_again(self):
+        """In any frame; the program may have been loaded elsewhere meanwhile."""
+        if not self.frame:
+            if meaning(self.text, block_of(gdb.newest_frame)) != self.meaning:
+                raise Refused(f"{self.text} means something else in this frame")
+            self.find()
 
 
 class Watch:
@@ -316,7 +328,7 @@ class Watch:
         names = local_names(self.condition, block)
         if names or self.target.locals:
             return self.compile_local(names)
-        self.meaning = self.target.meaning + meaning(self.condition, block)
+        self.meaning = meaning(self.condition, block)
         return self.compile_global()
 
     def attempt(self, compiler):
@@ -327,7 +339,7 @@ class Watch:
 
     def compile_local(self, names):
         text = self.condition
-        self.target.check()
+        self.target.find_again()
         if self.target.locals:
             if gdb.selected_frame() != self.target.frame:
                 raise Refused("it was set in another frame")
@@ -338,16 +350,12 @@ class Watch:
 
     def compile_global(self):
         """Anywhere, if all names mean there what they meant when it was set."""
-        block = block_of(gdb.newest_frame)
-        target = [] if self.target.fixed else meaning(self.target.text, block)
-        if target + meaning(self.condition, block) != self.meaning:
+        if meaning(self.condition, block_of(gdb.newest_frame)) != self.meaning:
             raise Refused("its names mean something else in this frame")
-        self.target.check()
+        self.target.find_again()
         code = compile_expression(self.condition)
         if any(name == "reg" for name, _ in code) and "$" not in self.condition:
             raise Refused("it reads local variables")
-        if not self.target.fixed:
-            self.target.find()
         return assemble(code)
 
     def invalidate(self):
@@ -371,9 +379,11 @@ class Watch:
         """Why it is left to gdb; None: it is not."""
         if breakpoint.type not in KINDS:
             return "it is a software watchpoint"
+        if breakpoint.type == gdb.BP_READ_WATCHPOINT and is_x86():
+            return "the processor cannot watch reads alone, so gdb compares values"
         if self.bytecode is None:
             return self.reason
-        if len(self.addresses(breakpoint)) != 1:
+        if [address for address, _ in self.addresses(breakpoint)] != [self.target.address]:
             return "it is not at exactly one address"
         return None
 

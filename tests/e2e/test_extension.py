@@ -187,6 +187,24 @@ def test_left_to_gdb(t):
          STOPS + "decided()\nemit(rest=story())", decided=0)
 
 
+def test_frames(t):
+    """Names are those of the frame that the user has selected, which stays selected;
+    nothing is evaluated that has side effects."""
+    results = both(t, [f"break {t.line('watched.c', 'DESCEND')}", "continue", "continue",
+                       "delete", "up", "watch counter if counter == 104"], STOPS + """
+frames = [gdb.selected_frame().level()]
+run("condition 2 level == 2")
+frames.append(gdb.selected_frame().level())
+run("watch array[counter++ & 1] if counter > 200")
+run("delete 3")
+emit(frames=frames, counter=value("counter"))
+run("continue")
+decided()
+emit(rest=story())
+""", decided=0)
+    t.equal(results[0]["frames"], [1, 1], "the selected frame")
+
+
 def test_set_before_connecting(t):
     both(t, [], STOPS + """
 run("break main")
