@@ -71,9 +71,11 @@ void perf_event_on_record(void *data, const struct bpf_hit_record *record)
  * it. */
 static void merge_hit(struct hit *hit, const struct hit *other)
 {
+	if (other->values.len == 0)
+		return;
 	if (hit->values.len == 0)
 		*hit = *other;
-	else if (other->values.len > 0)
+	else
 		memcpy(hit->values.new, other->values.new, sizeof(hit->values.new));
 }
 

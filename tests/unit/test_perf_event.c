@@ -99,6 +99,7 @@ static void many_hits(void)
 	for (int i = 0; i < 14000; i++)
 		place();
 	place_1();
+	counter = 42;
 }
 
 static void fork_child(void)
@@ -274,6 +275,23 @@ static void insert(struct location *location, enum breakpoint_type type,
 {
 	_cleanup_error_ struct error *error = try_insert(location, type, addr, expr);
 
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+/* A write watchpoint of the counter that compares with 0. */
+static void insert_filter(struct location *location)
+{
+	struct error *error;
+
+	*location = (struct location){
+		.inferior = fixture.inferior,
+		.type = WATCHPOINT_WRITE,
+		.addr = (uintptr_t)&counter,
+		.len = sizeof(counter),
+		.engine = &fixture.engine,
+		.watch.filters = true,
+	};
+	error = fixture.engine.ops->insert(&fixture.engine, location);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 }
 
@@ -574,6 +592,66 @@ Test(perf_event, lost_record)
 	counts_clear(&counts);
 	take_out(&many, false);
 	take_out(&last, false);
+	expect_good_end();
+}
+
+/* While somebody else compares, a hit is left to the stub, and nothing is kept. */
+Test(perf_event, another_compares)
+{
+	struct location written;
+	struct watch_last *last;
+	uint64_t old = 1, new = 0;
+
+	start(store);
+	insert_filter(&written);
+	last = fixture.engine.ops->last(&fixture.engine, &written);
+	last->lock = 1;
+	cr_assert_eq(next(), EVENT_SIGNAL);
+	cr_assert_eq(fixture.hits.count, 1);
+	cr_expect_eq(fixture.hits.hit[0].verdict, HIT_MAYBE);
+	cr_expect_eq(fixture.hits.hit[0].values.len, 0);
+	cr_expect_eq(last->bytes[0], 0);
+
+	last->lock = 0;
+	cr_assert_eq(next(), EVENT_SIGNAL);
+	expect_hit(&written, true);
+	memcpy(&old, fixture.hits.hit[0].values.old, sizeof(old));
+	memcpy(&new, fixture.hits.hit[0].values.new, sizeof(new));
+	cr_expect_eq(old, 0);
+	cr_expect_eq(new, 43);
+	cr_expect_eq(last->lock, 0);
+	take_out(&written, false);
+	expect_good_end();
+}
+
+/* A write watchpoint's filter has compared at a hit whose record is lost: the stub,
+ * which does it again, is not to take that for no change. */
+Test(perf_event, lost_change)
+{
+	struct location many, written;
+	unsigned int stops = 0;
+
+	start(many_hits);
+	insert(&many, BREAKPOINT_HARDWARE, place, NULL);
+	insert_filter(&written);
+	do {
+		stops++;
+		resume_all();
+		inferiors_wait(&fixture.inferiors, true, &fixture.event);
+		cr_assert_eq(fixture.event.kind, EVENT_SIGNAL);
+	} while (pc() == (uintptr_t)place);
+	cr_assert_gt(stops, 10000);
+	cr_expect_eq(counter_there(), 42);
+
+	fixture.hits = (struct hits){0};
+	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &fixture.hits);
+	cr_assert_eq(fixture.hits.count, 2, "%u", fixture.hits.count);
+	cr_expect_eq(fixture.hits.hit[1].location, &written);
+	cr_expect_eq(fixture.hits.hit[1].verdict, HIT_MAYBE);
+	cr_expect_eq(fixture.hits.hit[1].values.len, 0);
+	cr_expect_eq(fixture.engine.ops->last(&fixture.engine, &written)->unsure, 1);
+	take_out(&many, false);
+	take_out(&written, false);
 	expect_good_end();
 }
 

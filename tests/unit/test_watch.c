@@ -20,10 +20,13 @@
 
 enum { WAIT_SECONDS = 30, OPS = 400, ROUNDS = 4, PAGE = 4096 };
 
+#define ONES UINT64_C(0x0101010101010101)
+
 /* What the child does, and the client at a stop by it. */
 struct op {
 	enum {
 		STORE,	/* a hit */
+		WIDE,	/* of 8 bytes, which may be a hit in two slots */
 		HIDDEN, /* through /proc/self/mem: no hit */
 		DROP,	/* the second page becomes zeros, and is not resident */
 		SIGNAL, /* stops for another reason */
@@ -64,6 +67,8 @@ static void do_op(const struct op *op, int mem)
 
 	if (op->kind == STORE)
 		watched[op->offset] = op->value;
+	else if (op->kind == WIDE)
+		*(volatile uint64_t *)watched = op->value * ONES;
 	else if (op->kind == HIDDEN)
 		pwrite(mem, &op->value, 1, (off_t)(model.addr + op->offset));
 	else if (op->kind == DROP)
@@ -95,6 +100,8 @@ static void model_do(const struct op *op)
 
 	if (op->kind == STORE || op->kind == HIDDEN)
 		model.now[op->offset] = op->value;
+	if (op->kind == WIDE)
+		memset(model.now, op->value, 8);
 	for (unsigned int i = 0; op->kind == DROP && i < model.len; i++)
 		if (model.addr + i >= second)
 			model.now[i] = 0;
@@ -205,15 +212,16 @@ static void use_only(int engine)
 	}
 }
 
-/* Values are few, so that many stores change nothing. */
-static void write_script(unsigned int kinds)
+/* Values are few, so that many stores change nothing. @kinds: of other operations, from
+ * HIDDEN on. */
+static void write_script(int kinds)
 {
 	script->go = 0;
 	for (int i = 0; i < OPS; i++) {
-		bool is_store = kinds == 1 || rand() % 3 > 0;
+		int store = model.len >= 8 && rand() % 3 == 0 ? WIDE : STORE;
 
 		script->op[i] = (struct op){
-			.kind = is_store ? STORE : rand() % kinds,
+			.kind = rand() % 3 > 0 ? store : HIDDEN + rand() % kinds,
 			.action = rand() % 4,
 			.offset = (unsigned int)rand() % model.len,
 			.client_offset = (unsigned int)rand() % model.len,
@@ -240,6 +248,11 @@ static struct inferior *start(void)
 	return inferior;
 }
 
+static bool is_store(const struct op *op)
+{
+	return op->kind == STORE || op->kind == WIDE;
+}
+
 /* The operations up to the one that has stopped; none of them is one to stop at. */
 static void catch_up(int *done)
 {
@@ -248,7 +261,7 @@ static void catch_up(int *done)
 
 		model_do(op);
 		cr_assert(op->kind != SIGNAL);
-		cr_assert(op->kind != STORE || !model_changed(), "stop %d is missing",
+		cr_assert(!is_store(op) || !model_changed(), "stop %d is missing",
 			  *done - 1);
 	}
 	model_do(&script->op[(*done)++]);
@@ -297,7 +310,7 @@ static void check_one(void)
 	}
 	while (done < OPS) {
 		model_do(&script->op[done]);
-		cr_assert(script->op[done++].kind != STORE || !model_changed(),
+		cr_assert(!is_store(&script->op[done++]) || !model_changed(),
 			  "stop %d is missing", done - 1);
 	}
 	cr_expect_leq(in_vain, signals, "%u stops in vain", in_vain);
@@ -317,7 +330,7 @@ static void check(int engine)
 
 		model.addr = (uint64_t)(uintptr_t)memory + regions[r].offset;
 		model.len = regions[r].len;
-		write_script(SIGNAL + 1);
+		write_script(SIGNAL - HIDDEN + 1);
 		check_one();
 	}
 }
@@ -367,7 +380,7 @@ static void check_condition(int engine)
 	srand(6);
 	model.addr = (uint64_t)(uintptr_t)memory + 8;
 	model.len = 2;
-	write_script(DROP);
+	write_script(1);
 	inferior = start();
 	condition = quotient();
 	insert(inferior, condition);
