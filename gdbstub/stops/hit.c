@@ -31,14 +31,10 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 {
 	struct location *location = hit->location;
 	struct hit_counts counts = {.hits = hit->verdict != HIT_MAYBE};
-	bool changed;
 
 	if (hit->verdict == HIT_TRUE)
 		return true; /* in the kernel it was counted, and passed the gate */
-	changed = watch_changed(hit);
-	if (hit->verdict == HIT_SHARED && !changed)
-		return false;
-	counts.trues = changed && evaluate_conditions(location, thread);
+	counts.trues = watch_changed(hit) && evaluate_conditions(location, thread);
 	/* What the client may have missed before is told, but is no hit of now. */
 	if (hit->verdict != HIT_SHARED || is_sure(hit))
 		counts_add(&location->counts, thread->tid, &counts);
