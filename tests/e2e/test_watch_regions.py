@@ -302,8 +302,8 @@ def test_neighbours_share(t):
         t.match(r": shares \d slots? with \d", text)
         check_round(r, regions)
         rows = harness.breakpoint_rows(r.client.monitor("breakpoints"))
-        counts = [row["true"] for row in rows if " watch " in row["text"]]
-        t.equal(counts, [length for _, length in regions], "true hits")
+        counts = [(row["hits"], row["true"]) for row in rows if " watch " in row["text"]]
+        t.equal(counts, [(length, length) for _, length in regions], "hits, true ones")
         r.unwatch(*regions.pop())
         check_round(r, regions)
         if sum(slots_needed(*region) for region in regions) <= SLOTS:
