@@ -2,14 +2,16 @@
 """truehit's extension for gdb: write `source .../truehit-gdb.py` into ~/.gdbinit.
 
 gdb decides the conditions of watchpoints itself, at a full stop for every hit. With
-this, plain `watch EXPR if COND` (also rwatch, awatch, and what MI and DAP make) is
-decided where the hits are: gdb's own compiler makes bytecode of the condition, and
-truehit gets it before gdb puts the watchpoint in. gdb still tests the condition of
-what is reported, and keeps its counts. Servers other than truehit see one packet that
-they do not know, and nothing else changes. It also defines the command `truehit`.
+this, plain `watch EXPR if COND` (also what MI and DAP make of it) is decided where the
+hits are: gdb's own compiler makes bytecode of the condition, and truehit gets it before
+gdb puts the watchpoint in. gdb still tests the condition of what is reported, and keeps
+its counts. Servers other than truehit see one packet that they do not know, and nothing
+else changes. It also defines the command `truehit`.
 
 A condition is handed over only if truehit's verdict is the one that gdb would come to:
 
+- It is not that of an awatch, nor of an rwatch on x86: where gdb has missed changes, it
+  shows reads as writes, or drops them.
 - The watchpoint is in hardware, at one address that does not depend on memory: not
   *pointer, which moves when the pointer does.
 - The compiler can do it: no calls, no floating point, no convenience variables.
@@ -381,6 +383,8 @@ class Watch:
             return "it is a software watchpoint"
         if breakpoint.type == gdb.BP_READ_WATCHPOINT and is_x86():
             return "the processor cannot watch reads alone, so gdb compares values"
+        if breakpoint.type == gdb.BP_ACCESS_WATCHPOINT:
+            return "gdb has to see each change, to tell reads from writes"
         if self.bytecode is None:
             return self.reason
         if [address for address, _ in self.addresses(breakpoint)] != [self.target.address]:
