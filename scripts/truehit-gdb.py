@@ -15,6 +15,8 @@ A condition is handed over only if truehit's verdict is the one that gdb would c
 - The watchpoint is in hardware, at one address that does not depend on memory: not
   *pointer, which moves when the pointer does.
 - The compiler can do it: no calls, no floating point, no convenience variables.
+- It reads no registers: truehit shows gdb the change before the one that is told, if
+  gdb has missed it, with memory as it was then, but not with registers.
 - Its names mean what they meant when gdb read the condition.
 - Local variables have their home relative to the frame pointer (x86_64, as -O0 makes
   it). gdb looks for them in the innermost frame of their block. That is the frame that
@@ -356,8 +358,9 @@ class Watch:
             raise Refused("its names mean something else in this frame")
         self.target.find_again()
         code = compile_expression(self.condition)
-        if any(name == "reg" for name, _ in code) and "$" not in self.condition:
-            raise Refused("it reads local variables")
+        if any(name == "reg" for name, _ in code):
+            raise Refused("it reads registers" if "$" in self.condition
+                          else "it reads local variables")
         return assemble(code)
 
     def invalidate(self):

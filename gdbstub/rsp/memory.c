@@ -11,6 +11,7 @@
 #include "rsp/session.h"
 #include "server.h"
 #include "stops/breakpoints.h"
+#include "stops/replay.h"
 
 struct range {
 	struct inferior *inferior;
@@ -53,7 +54,7 @@ static struct error *read_range(struct server *server, struct cursor *args,
 	*data = malloc(range.len + 1);
 	if (!*data)
 		return error_create(ENOMEM, "memory not read");
-	n = breakpoints_read_memory(range.inferior, range.addr, *data, range.len);
+	n = replay_read_memory(range.inferior, range.addr, *data, range.len);
 	if (n < 0)
 		return error_create((int)-n, "memory at 0x%llx",
 				    (unsigned long long)range.addr);
@@ -144,7 +145,7 @@ static struct error *read_piece(const struct range *range, uint64_t offset, void
 				size_t len)
 {
 	uint64_t addr = range->addr + offset;
-	ssize_t n = breakpoints_read_memory(range->inferior, addr, data, len);
+	ssize_t n = replay_read_memory(range->inferior, addr, data, len);
 
 	if (n == (ssize_t)len)
 		return NULL;

@@ -9,6 +9,7 @@
 #include "stops/ignore.h"
 #include "stops/int3.h"
 #include "stops/location.h"
+#include "stops/replay.h"
 #include "stops/watch.h"
 
 static const char *const type_names[] = {
@@ -138,6 +139,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_destroy(breakpoints, location);
 	}
 	handed_clear(&breakpoints->handed);
+	replay_end(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
 	free(breakpoints->refusal);
 	free(breakpoints);
@@ -356,6 +358,7 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		location->wanted &= location->commands.persistent;
 	handed_clear(&breakpoints->handed);
+	replay_end(breakpoints);
 }
 
 bool breakpoints_persist(const struct breakpoints *breakpoints)
@@ -402,6 +405,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 		location_destroy(breakpoints, location);
 	}
 	handed_clear(&breakpoints->handed);
+	replay_end(breakpoints);
 	traps_update_shadow(breakpoints);
 }
 

@@ -20,6 +20,7 @@ struct breakpoints {
 	struct location_list locations;
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
+	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
 	char *refusal; /* why the last location that found no slot since the last
 			* resume found none, or NULL */
 };

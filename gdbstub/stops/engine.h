@@ -53,7 +53,8 @@ struct commands {
 struct watch {
 	bool filters;	/* it has one */
 	bool rewritten; /* the client has written there since the last resume */
-	uint8_t told[WATCH_BYTES]; /* what the client has seen there */
+	bool moved;	/* at a resume since, memory was not what was told */
+	uint8_t told[WATCH_BYTES]; /* what the client has seen there last */
 	struct watch_last last;	   /* unless the engine has it: watch_last() */
 };
 

@@ -9,6 +9,7 @@
 /* Inputs of an evaluation: the stopped thread, its registers as needed. */
 struct inputs {
 	struct thread *thread;
+	memory_reader *read;
 	struct regs regs;
 	const struct output *output;
 	struct variables_draft variables;
@@ -17,7 +18,7 @@ struct inputs {
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
 {
 	struct inputs *inputs = data;
-	ssize_t n = breakpoints_read_memory(inputs->thread->inferior, addr, value, len);
+	ssize_t n = inputs->read(inputs->thread->inferior, addr, value, len);
 
 	if (n < 0)
 		return (int)n;
@@ -60,9 +61,10 @@ static void print(void *data, const char *text, size_t len)
 
 /* To be used until the thread runs; what was set takes effect by inputs_deinit. */
 static void inputs_init(struct inputs *inputs, struct thread *thread,
-			const struct output *output)
+			memory_reader *read, const struct output *output)
 {
 	inputs->thread = thread;
+	inputs->read = read;
 	inputs->output = output;
 	variables_draft_init(&inputs->variables,
 			     &thread->inferior->breakpoints->engines->variables);
@@ -89,12 +91,13 @@ static struct error *evaluate(const struct agent_expr *expr, struct inputs *inpu
 	return agent_expr_evaluate(expr, &context, value);
 }
 
-bool evaluate_conditions(const struct location *location, struct thread *thread)
+bool evaluate_conditions(const struct location *location, struct thread *thread,
+			 memory_reader *read)
 {
 	const struct agent_list *conditions = &location->conditions;
 	_cleanup_(inputs_deinit) struct inputs inputs;
 
-	inputs_init(&inputs, thread, NULL);
+	inputs_init(&inputs, thread, read, NULL);
 	for (size_t i = 0; i < conditions->count; i++) {
 		uint64_t value = 0;
 		_cleanup_error_ struct error *error =
@@ -118,7 +121,7 @@ void evaluate_commands(const struct location *location, struct thread *thread,
 
 	/* What the thread has printed before comes first. */
 	engines_print_output(thread->inferior->breakpoints->engines, true);
-	inputs_init(&inputs, thread, output);
+	inputs_init(&inputs, thread, breakpoints_read_memory, output);
 	for (size_t i = 0; i < commands->count; i++) {
 		uint64_t value;
 		_cleanup_error_ struct error *error =

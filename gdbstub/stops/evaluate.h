@@ -6,8 +6,14 @@
 #include "stops/engine.h"
 #include "stops/output.h"
 
-/** Does a condition hold, or is there none? One that fails counts as true. */
-bool evaluate_conditions(const struct location *location, struct thread *thread);
+/** As breakpoints_read_memory. */
+typedef ssize_t memory_reader(struct inferior *inferior, uint64_t addr, void *data,
+			      size_t len);
+
+/** Does a condition hold, in memory as @read shows it, or is there none? One that fails
+ * counts as true. */
+bool evaluate_conditions(const struct location *location, struct thread *thread,
+			 memory_reader *read);
 /**
  * Runs the commands. One that fails is logged, and those behind it do not run.
  */

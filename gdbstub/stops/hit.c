@@ -34,7 +34,8 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 
 	if (hit->verdict == HIT_TRUE)
 		return true; /* in the kernel it was counted, and passed the gate */
-	counts.trues = watch_changed(hit) && evaluate_conditions(location, thread);
+	counts.trues = watch_changed(hit) &&
+		       evaluate_conditions(location, thread, breakpoints_read_memory);
 	/* What the client may have missed before is told, but is no hit of now. */
 	if (hit->verdict != HIT_SHARED || is_sure(hit))
 		counts_add(&location->counts, thread->tid, &counts);

@@ -5,6 +5,7 @@
 #include "stops/hit.h"
 #include "stops/ignore.h"
 #include "stops/int3.h"
+#include "stops/replay.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
 {
@@ -312,6 +313,10 @@ void pending_take_thread(struct run *run, struct thread *thread, struct stop *st
 	if (thread->pending_stop->step_ended)
 		hits_stepped_to(thread, run_output(run, thread->inferior));
 	*stop = thread->pending_stop->stop;
+	if (!thread->pending_stop->replayed && replay_begin(thread, stop)) {
+		thread->pending_stop->replayed = true;
+		return;
+	}
 	pending_clear(thread);
 	show_child(run, stop);
 	/* As without us, a client's step from a stop inside a call ends where the call

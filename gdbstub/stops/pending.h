@@ -11,6 +11,7 @@ struct pending_stop {
 	struct stop stop;
 	uint64_t order;	 /* stops are reported in the order in which they were seen */
 	bool step_ended; /* SIGTRAP for no other reason */
+	bool replayed;	 /* it has been told once, with what led to it (replay.h) */
 };
 
 /** Notes a stop of a thread; one that it has already is kept instead. */

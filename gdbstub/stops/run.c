@@ -13,6 +13,7 @@
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"
+#include "stops/replay.h"
 #include "stops/unattended.h"
 #include "stops/watch.h"
 
@@ -139,6 +140,16 @@ static void prepare_thread(struct run *run, struct thread *thread)
 	}
 }
 
+/* In non-stop mode others may go on while the client looks at this one. */
+static void end_replay(const struct run *run, struct inferior *inferior)
+{
+	const struct thread *thread =
+		inferior_thread(inferior, replay_thread(inferior->breakpoints));
+
+	if (!run->non_stop || !thread || thread->fresh)
+		replay_end(inferior->breakpoints);
+}
+
 static struct error *prepare_inferior(struct run *run, struct inferior *inferior)
 {
 	struct error *error = NULL;
@@ -147,6 +158,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	if (inferior->pending_stop || !any_fresh(inferior))
 		return NULL;
 	breakpoints_forget_refusal(inferior->breakpoints);
+	end_replay(run, inferior);
 	/* In non-stop mode others may run, which no change of traps must find. */
 	if (breakpoints_need_commit(inferior->breakpoints)) {
 		halt_all(run);

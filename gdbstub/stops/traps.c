@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "stops/int3.h"
+#include "stops/replay.h"
 #include "stops/watch.h"
 
 static size_t count_locations(const struct inferiors *inferiors)
@@ -146,6 +147,8 @@ ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *
 int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
 			     size_t len)
 {
+	if (inferior->breakpoints)
+		replay_end(inferior->breakpoints);
 	watch_wrote(inferior, addr, len);
 	return int3_write_under(inferior, addr, data, len);
 }

@@ -5,6 +5,7 @@
 
 #include "stops/ignore.h"
 #include "stops/location.h"
+#include "stops/replay.h"
 
 /* Where hits come before the access, there is nothing to compare yet. */
 static bool can_filter(const struct location *location)
@@ -39,8 +40,8 @@ static bool read_contents(void *data, uint8_t *bytes)
 static bool read_shown(const struct location *location, uint8_t *bytes)
 {
 	memset(bytes, 0, WATCH_BYTES);
-	return breakpoints_read_memory(location->inferior, location->addr, bytes,
-				       location->len) == (ssize_t)location->len;
+	return replay_read_memory(location->inferior, location->addr, bytes,
+				  location->len) == (ssize_t)location->len;
 }
 
 /* The client has seen what memory holds now. */
@@ -49,7 +50,7 @@ static void begin_anew(struct location *location)
 	struct watch_last *last = watch_last(location);
 	struct watch_values values;
 
-	location->watch.rewritten = false;
+	location->watch.rewritten = location->watch.moved = false;
 	watch_last_exchange(last, location->len, read_contents, location, &values);
 	if (values.len == 0 || !read_shown(location, location->watch.told))
 		watch_last_doubt(last);
@@ -103,6 +104,13 @@ void watch_told(struct breakpoints *breakpoints, uint64_t addr)
 	}
 }
 
+bool watch_may_differ(const struct location *location, const uint8_t *bytes)
+{
+	const struct watch *watch = &location->watch;
+
+	return watch->moved || memcmp(watch->told, bytes, sizeof(watch->told)) != 0;
+}
+
 void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len)
 {
 	struct inferior *other;
@@ -133,12 +141,14 @@ static bool tells_all(struct location *location)
  * the time, which look the same: whether it remembers the value of now or the former,
  * is not known.
  */
-static bool is_unsure(struct location *location)
+static bool note_doubts(struct location *location)
 {
 	struct watch_last *last = watch_last(location);
 	uint8_t bytes[WATCH_BYTES];
+	bool is_read = read_contents(location, bytes);
 
-	if (!read_contents(location, bytes) || !watch_last_equals(last, bytes))
+	location->watch.moved |= !is_read || watch_may_differ(location, bytes);
+	if (!is_read || !watch_last_equals(last, bytes))
 		return true;
 	return tells_all(location) && !watch_last_equals(last, location->watch.told);
 }
@@ -152,7 +162,7 @@ void watch_prepare(struct breakpoints *breakpoints)
 			continue;
 		if (location->watch.rewritten)
 			begin_anew(location);
-		else if (is_unsure(location))
+		else if (note_doubts(location))
 			watch_last_doubt(watch_last(location));
 	}
 }

@@ -31,6 +31,8 @@ bool watch_changed(struct hit *hit);
 void watch_untold(struct location *location);
 /** The client is told of a hit at @addr. */
 void watch_told(struct breakpoints *breakpoints, uint64_t addr);
+/** May the client remember other bytes than these, WATCH_BYTES of them? */
+bool watch_may_differ(const struct location *location, const uint8_t *bytes);
 /** The client has written memory. */
 void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len);
 /** Before threads are resumed. */

@@ -191,6 +191,7 @@ def test_left_to_gdb(t):
     """What gdb may have to watch elsewhere, or cannot compile."""
     both(t, [f"break {t.line('watched.c', 'ROUND')}", "continue", "delete",
              "watch *pointer if *pointer > 5", "set $never = 0", "watch counter if $never",
+             "watch counter if $rip == 0",
              "watch array[2] if (double) counter > 70.5 && counter < 73"],
          STOPS + "decided()\nemit(rest=story())", decided=0)
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/replay.h"
+
+#include <string.h>
+
+#include "stops/evaluate.h"
+#include "stops/run.h"
+#include "stops/watch.h"
+
+enum { PIECES_MAX = 8 };
+
+/* Bytes that are shown otherwise, or could be. */
+struct piece {
+	uint64_t addr;
+	size_t len;
+	uint8_t actual[WATCH_BYTES], shown[WATCH_BYTES];
+};
+
+struct replay {
+	pid_t tid;
+	bool noting;   /* evaluating: what is read becomes a piece */
+	bool has_read; /* ... something was */
+	unsigned int count;
+	struct piece piece[PIECES_MAX]; /* the first is what is watched */
+};
+
+/* ---- the picture ---- */
+
+static void show(const struct piece *piece, uint64_t addr, uint8_t *data, size_t len)
+{
+	for (size_t i = 0; i < piece->len; i++) {
+		if (piece->addr + i - addr < len)
+			data[piece->addr + i - addr] = piece->shown[i];
+	}
+}
+
+static bool is_apart(const struct replay *replay, uint64_t addr, size_t len)
+{
+	for (unsigned int i = 0; i < replay->count; i++) {
+		const struct piece *piece = &replay->piece[i];
+
+		if (addr < piece->addr + piece->len && piece->addr < addr + len)
+			return false;
+	}
+	return true;
+}
+
+static void note(struct replay *replay, uint64_t addr, const void *data, size_t len)
+{
+	struct piece *piece = &replay->piece[replay->count];
+
+	replay->has_read = true;
+	if (replay->count == PIECES_MAX || len > WATCH_BYTES ||
+	    !is_apart(replay, addr, len))
+		return;
+	replay->count++;
+	piece->addr = addr;
+	piece->len = len;
+	memcpy(piece->actual, data, len);
+	memcpy(piece->shown, data, len);
+}
+
+ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
+			   size_t len)
+{
+	struct replay *replay =
+		inferior->breakpoints ? inferior->breakpoints->replay : NULL;
+	ssize_t n = breakpoints_read_memory(inferior, addr, data, len);
+
+	if (!replay || n <= 0)
+		return n;
+	for (unsigned int i = 0; i < replay->count; i++)
+		show(&replay->piece[i], addr, data, (size_t)n);
+	if (replay->noting)
+		note(replay, addr, data, (size_t)n);
+	return n;
+}
+
+/* ---- one in which the condition is false ---- */
+
+enum disguise { AS_IT_IS, ZERO, ONES, MOST, LEAST, INVERTED, LOW_BIT, DISGUISES };
+
+/* Numbers as they are in memory, the lowest byte first. */
+static uint8_t disguised(const struct piece *piece, size_t i, enum disguise disguise)
+{
+	uint8_t byte = piece->actual[i];
+	bool is_top = i == piece->len - 1;
+
+	switch (disguise) {
+	case ZERO:
+		return 0;
+	case ONES:
+		return UINT8_MAX;
+	case MOST:
+		return is_top ? INT8_MAX : UINT8_MAX;
+	case LEAST:
+		return is_top ? 1 << 7 : 0;
+	case INVERTED:
+		return (uint8_t)~byte;
+	case LOW_BIT:
+		return i == 0 ? byte ^ 1 : byte;
+	default:
+		return byte;
+	}
+}
+
+/* Of what the condition has read besides the watched bytes: this piece, or 0: all. */
+static void put_on(struct replay *replay, unsigned int only, enum disguise disguise)
+{
+	for (unsigned int i = 1; i < replay->count; i++) {
+		struct piece *piece = &replay->piece[i];
+		bool chosen = only == 0 || only == i;
+
+		for (size_t j = 0; j < piece->len; j++)
+			piece->shown[j] =
+				disguised(piece, j, chosen ? disguise : AS_IT_IS);
+	}
+}
+
+static bool make_false(struct replay *replay, const struct location *location,
+		       struct thread *thread)
+{
+	bool found = false;
+
+	replay->noting = true;
+	for (int disguise = AS_IT_IS; disguise < DISGUISES && !found; disguise++) {
+		for (unsigned int i = 0; i < replay->count && !found; i++) {
+			put_on(replay, i, (enum disguise)disguise);
+			found = !evaluate_conditions(location, thread,
+						     replay_read_memory);
+		}
+	}
+	replay->noting = false;
+	if (!found)
+		put_on(replay, 0, AS_IT_IS);
+	return found;
+}
+
+/* ---- from stop to stop ---- */
+
+static struct location *find_location(const struct breakpoints *breakpoints,
+				      const struct stop *stop)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->type == stop->watch && location->addr == stop->addr &&
+		    location->len == stop->values.len && location->wanted)
+			return location;
+	}
+	return NULL;
+}
+
+/* gdb looks at all watchpoints that have the address. */
+static bool is_seen_by_others(const struct breakpoints *breakpoints,
+			      const struct location *location)
+{
+	const struct location *other;
+
+	TAILQ_FOREACH (other, &breakpoints->locations, link) {
+		if (other != location && other->wanted &&
+		    other->type > BREAKPOINT_HARDWARE &&
+		    other->addr < location->addr + location->len &&
+		    location->addr < other->addr + other->len)
+			return true;
+	}
+	return false;
+}
+
+/* A client whose Z2 have conditions of their own does not compare as gdb does. */
+static bool is_handed(const struct location *location)
+{
+	const struct agent_list *handed =
+		handed_find(&location->inferior->breakpoints->handed, location->type,
+			    location->addr, location->len);
+
+	return handed->count > 0 && agent_list_equal(&location->conditions, handed);
+}
+
+static bool is_needed(const struct location *location,
+		      const struct watch_values *values)
+{
+	return location && location->watch.filters && is_handed(location) &&
+	       memcmp(values->old, values->new, sizeof(values->old)) != 0 &&
+	       watch_may_differ(location, values->old);
+}
+
+/* A picture in which the condition may be true. */
+static bool is_worth_it(const struct replay *replay, const struct location *location,
+			const struct watch_values *values)
+{
+	const uint8_t *told = location->watch.told;
+
+	return memcmp(told, values->old, WATCH_BYTES) != 0 &&
+	       (!replay->has_read || memcmp(told, values->new, WATCH_BYTES) == 0);
+}
+
+bool replay_begin(struct thread *thread, const struct stop *stop)
+{
+	struct breakpoints *breakpoints = thread->inferior->breakpoints;
+	struct location *location = find_location(breakpoints, stop);
+	struct replay *replay;
+
+	replay_end(breakpoints);
+	if (stop->kind != STOP_WATCH || !is_needed(location, &stop->values))
+		return false;
+	replay = calloc(1, sizeof(*replay));
+	if (!replay)
+		return false;
+	replay->tid = thread->tid;
+	replay->count = 1;
+	replay->piece[0].addr = location->addr;
+	replay->piece[0].len = location->len;
+	memcpy(replay->piece[0].shown, stop->values.old, WATCH_BYTES);
+	breakpoints->replay = replay;
+	if ((make_false(replay, location, thread) &&
+	     !is_seen_by_others(breakpoints, location)) ||
+	    is_worth_it(replay, location, &stop->values))
+		return true;
+	replay_end(breakpoints);
+	return false;
+}
+
+pid_t replay_thread(const struct breakpoints *breakpoints)
+{
+	return breakpoints->replay ? breakpoints->replay->tid : 0;
+}
+
+void replay_end(struct breakpoints *breakpoints)
+{
+	free(breakpoints->replay);
+	breakpoints->replay = NULL;
+}

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Conditional watchpoints whose hits truehit decides: where gdb stops, and the values that
+it shows, are those of a gdb that is told of every hit."""
+import random
+import re
+
+import harness
+import rsp
+from test_extension import PACKET, SCRIPT
+from test_protocol import symbol
+from test_rights import ordinary_user
+from test_watch_filter import VALUES
+
+PROG = "sequence"
+PLAY = """
+def play(watches, between=()):
+    '''The stops of a sequence.'''
+    for watch in watches:
+        run(watch)
+    numbers = [b.number for b in gdb.breakpoints() if b.number != 1]
+    found = []
+    while True:
+        run("continue")
+        if not alive() or gdb.newest_frame().name() == "begin":
+            break
+        found.append([value("x"), value("y"),
+                      [b.hit_count for b in gdb.breakpoints() if b.number in numbers]])
+        for command in between:
+            run(command)
+    for number in numbers:
+        run(f"delete {number}")
+    return found
+"""
+
+
+def stops(t, cases, extended, user=False):
+    """Per case, (watchpoints, writes, commands at stops), the stops, and the old and new
+    values that gdb has shown."""
+    arguments = []
+    for _, writes, _ in cases:
+        arguments += [*writes, "/"]
+    if user:
+        server, prog = ordinary_user(t, program=PROG, arguments=arguments)
+    else:
+        server, prog = t.server("COMM", t.prog(PROG), *arguments), t.prog(PROG)
+    gdb = t.gdb(server, "break begin", "continue", prog=prog,
+                first=[f"source {SCRIPT}"] if extended else [],
+                python=PLAY + f"""
+for watches, _, between in {cases!r}:
+    emit(stops=play(watches, between))
+""")
+    shown = [re.findall(VALUES, text) for text in re.split(r"(?m)^RESULT ", gdb.output())]
+    return [(result["stops"], values) for result, values in zip(gdb.results, shown)]
+
+
+def compare(t, cases, user=False):
+    t.truehit_only("conditions handed over")
+    got, wanted = stops(t, cases, True, user), stops(t, cases, False, user)
+    t.equal(len(got), len(cases), "number of sequences played")
+    for case, ours, theirs in zip(cases, got, wanted):
+        t.equal(ours, theirs, f"stops of {case}")
+    return got
+
+
+def case(condition, *writes, between=()):
+    return ([f"watch x if {condition}"], [w if "=" in w else f"x={w}" for w in writes],
+            list(between))
+
+
+CASES = [
+    case("x == 10", "10", "3", "10"),
+    case("x == 10", "10", "3", "4", "10", "10", "11", "10"),
+    case("x > 5", "6", "7", "1", "7", "2", "3", "8"),
+    case("y == 1", "4", "y=1", "5", "y=0", "6", "y=1", "5", "7", "y=0", "1", "2", "y=1", "7"),
+    case("x == y", "y=10", "10", "3", "y=4", "4", "10", "y=10", "4", "10"),
+    case("x == 10", "10", "3", "10", "4", "10", between=["set var x = 4"]),
+    (["watch x if x == 10", "watch x if y == 2"],
+     ["x=10", "x=3", "y=2", "x=10", "y=0", "x=4", "x=10", "x=5", "y=2", "x=10"], []),
+]
+
+
+def test_values_that_return(t):
+    got = compare(t, CASES)
+    t.equal(got[0], ([["10", "0", [1]], ["10", "0", [2]]], [("0", "10"), ("3", "10")]),
+            "stops of 10, 3, 10")
+
+
+def test_values_that_return_without_rights(t):
+    compare(t, CASES, user=True)
+
+
+CONDITIONS = ("x == {}", "x != {}", "x > {}", "x % 3 == {}", "y == {}", "x == y", "x + y == {}",
+              "x > y", "y > {} && x != 2", "x == {} || y == 3", "y", "x & 1", "(x ^ y) & 2")
+
+
+def random_cases(seed, count):
+    chance = random.Random(seed)
+    cases = []
+    for _ in range(count):
+        condition = chance.choice(CONDITIONS).format(chance.randrange(4))
+        writes = [f"{chance.choice('xxxy')}={chance.randrange(5)}" for _ in range(14)]
+        cases.append(case(condition, *writes))
+    return cases
+
+
+def test_random(t):
+    compare(t, random_cases(5, 40))
+
+
+def test_random_without_rights(t):
+    compare(t, random_cases(6, 40), user=True)
+
+
+# The two stops, as a client sees them
+
+def start(t, *writes, handed=True):
+    t.truehit_only("conditions handed over")
+    server = t.server("COMM", t.prog(PROG), *writes)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+;swbreak+;hwbreak+")
+    begin, x = (symbol(t, PROG, name) for name in ("begin", "x"))
+    t.equal(client.ask(f"Z0,{begin:x},1"), "OK", "begin")
+    t.match("^T05", client.ask("vCont;c"), "begin")
+    t.equal(client.ask(f"z0,{begin:x},1"), "OK", "begin")
+    # x == 10: const64 &x; ref32; const8 10; equal; end
+    code = f"25{x:016x}19220a1327"
+    text = f";X{len(code) // 2:x},{code}"
+    if handed:
+        t.equal(client.ask(f"{PACKET}2,{x:x},4{text}"), "OK", "handed over")
+    t.equal(client.ask(f"Z2,{x:x},4{'' if handed else text}"), "OK", "x")
+    return server, client, x
+
+
+def expect(t, client, x, values, resume="vCont;c"):
+    """Stops of the watchpoint, and what is read there."""
+    for value in values:
+        t.match("^T05.*watch:", client.ask(resume), f"stop for {value}")
+        t.equal(client.ask(f"m{x:x},4"), value.to_bytes(4, "little").hex(), "x at the stop")
+
+
+def test_told_twice(t):
+    """By whichever way the client goes on; also what lies around the variable."""
+    for resume in ("vCont;c", "vCont;s", "s", f"vCont;r{0:x},{2 ** 63:x}"):
+        _, client, x = start(t, "x=10", "x=3", "x=10")
+        expect(t, client, x, [10, 3])
+        t.equal(client.ask(f"m{x + 1:x},2"), "0000", "a part")
+        t.equal(client.ask(f"m{x - 1:x},2")[2:], "03", "the beginning")
+        expect(t, client, x, [10], resume)
+        t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_rest_is_told_once(t):
+    """Without changes in between there is one stop."""
+    _, client, x = start(t, "x=10", "x=10", "x=11", "x=12", "x=10")
+    expect(t, client, x, [10, 12, 10])
+    t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_conditions_of_its_own(t):
+    """A client that puts them into Z2 has not gdb's rules."""
+    _, client, x = start(t, "x=10", "x=3", "x=10", handed=False)
+    expect(t, client, x, [10, 10])
+    t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_client_writes_in_between(t):
+    """Memory is what it is from then on."""
+    _, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    t.equal(client.ask(f"M{x:x},4:07000000"), "OK", "the write")
+    t.equal(client.ask(f"m{x:x},4"), "07000000", "what was written")
+
+
+def test_removed_in_between(t):
+    """The hit is of no interest; an equal one that comes back before the resume is."""
+    _, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    t.equal(client.ask(f"z2,{x:x},4"), "OK", "removed")
+    t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_detach_in_between(t):
+    """The program has what it has written."""
+    server, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    t.match("^OK", client.ask(f"D;{server.inferior():x}"), "detach")
+    harness.wait_for(lambda: "10 0" in server.output(), "the program's output")
+
+
+def test_kill_in_between(t):
+    server, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    t.equal(client.ask(f"vKill;{server.inferior():x}"), "OK", "kill")
+
+
+def test_interrupt_in_between(t):
+    """The hit comes first."""
+    _, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    client.interrupt()
+    expect(t, client, x, [10])
+
+
+def test_next_client(t):
+    """It sees memory as it is."""
+    server, client, x = start(t, "x=10", "x=3", "x=10")
+    expect(t, client, x, [10, 3])
+    client.close()
+    client = rsp.Client(server)
+    client.ask("?")
+    t.equal(client.ask(f"m{x:x},4"), "0a000000", "x")
