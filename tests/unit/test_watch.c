@@ -61,6 +61,11 @@ static struct model {
 
 /* ---- the child ---- */
 
+/* Written by one store wherever it lies. */
+struct __attribute__((packed)) wide {
+	uint64_t value;
+};
+
 static void do_op(const struct op *op, int mem)
 {
 	volatile uint8_t *watched = (volatile uint8_t *)(uintptr_t)model.addr;
@@ -68,7 +73,7 @@ static void do_op(const struct op *op, int mem)
 	if (op->kind == STORE)
 		watched[op->offset] = op->value;
 	else if (op->kind == WIDE)
-		*(volatile uint64_t *)watched = op->value * ONES;
+		((volatile struct wide *)watched)->value = op->value * ONES;
 	else if (op->kind == HIDDEN)
 		pwrite(mem, &op->value, 1, (off_t)(model.addr + op->offset));
 	else if (op->kind == DROP)
