@@ -208,18 +208,25 @@ static void print_store(const struct bpf_insn *insn, struct buffer *out)
 
 /* ---- control ---- */
 
-static void print_call(const struct bpf_insn *insn, struct buffer *out)
+/* NULL: it has none. */
+static const char *helper_name(int32_t number)
 {
 #define NAME(name) [BPF_FUNC_##name] = #name
 	static const char *const names[] = {__BPF_FUNC_MAPPER(NAME)};
 #undef NAME
-	size_t count = sizeof(names) / sizeof(*names);
+	const size_t count = sizeof(names) / sizeof(*names);
 
-	if (insn->src_reg != 0 || insn->imm <= 0 || (size_t)insn->imm >= count ||
-	    !names[insn->imm])
-		print_unknown(insn, out);
+	return number >= 0 && (size_t)number < count ? names[number] : NULL;
+}
+
+static void print_call(const struct bpf_insn *insn, struct buffer *out)
+{
+	const char *name = insn->src_reg == 0 ? helper_name(insn->imm) : NULL;
+
+	if (name)
+		buffer_printf(out, "call bpf_%s#%d", name, insn->imm);
 	else
-		buffer_printf(out, "call bpf_%s#%d", names[insn->imm], insn->imm);
+		print_unknown(insn, out);
 }
 
 /* NULL: it is no comparison. */

@@ -412,7 +412,7 @@ Test(run, interrupt_while_running)
 Test(run, interrupt_between_stops)
 {
 	struct inferior *inferior = child_start(run_loop);
-	struct stop stop = {0};
+	struct stop stop;
 
 	atomic_store(&shared->go, 0);
 	stop = step(inferior->pid);
@@ -1090,7 +1090,7 @@ Test(run, a_step_to_the_place_runs_its_commands)
 {
 	unsigned int counts[LOOPS];
 	struct inferior *inferior;
-	struct stop stop = {0};
+	struct stop stop;
 
 	catch_output();
 	inferior = child_start(run_loop);
