@@ -27,7 +27,7 @@ enum { MAIN, LIBRARY_USER, STALE, OTHER, THREADS };
 static __thread int own;
 struct described {
 	pid_t tid;
-	uint64_t own, library, always, handle;
+	uint64_t own, late, always, handle;
 };
 static struct child {
 	struct described threads[THREADS];
@@ -52,7 +52,7 @@ static void describe(int id)
 	here->handle = (uint64_t)pthread_self();
 	here->always = (uintptr_t)touch_always(0);
 	if (id == LIBRARY_USER)
-		here->library = (uintptr_t)touch(0);
+		here->late = (uintptr_t)touch(0);
 	if (write(ready[1], "x", 1) != 1)
 		_exit(1);
 	for (;;)
@@ -190,7 +190,7 @@ Test(threaddb, reader_finds_the_storage_of_a_library_that_came_late)
 				       child->library_map, 0, &addr);
 
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	cr_assert_eq(addr, child->threads[LIBRARY_USER].library);
+	cr_assert_eq(addr, child->threads[LIBRARY_USER].late);
 	for (int i = 0; i < THREADS; i++)
 		if (i != LIBRARY_USER)
 			expect_error(tls_find(thread_of(i), &symbols,
