@@ -88,26 +88,6 @@ def test_gdb_writes(t):
         t.equal(values(gdb), [("3", "7"), ("7", "8"), ("9", "8")], f"without rights: {user}")
 
 
-def check_threads(t, count, rounds, user=False):
-    server, prog = start(t, "threads", str(count), str(rounds), user=user)
-    gdb = t.gdb(server, "break begin", "continue", "delete", "watch counter", prog=prog,
-                python='emit(stops=stops(["counter"]))')
-    changes = int(t.match(r"(\d+) changes", server.output()).group(1))
-    t.equal(changes, count * rounds // 10, "changes")
-    t.equal([int(row[1]) for row in gdb.results[0]["stops"]], list(range(1, changes + 1)),
-            "values at the stops")
-    t.equal(values(gdb), [(str(i), str(i + 1)) for i in range(changes)], "old and new values")
-
-
-def test_threads(t):
-    """Each change is told once."""
-    check_threads(t, t.quick(64, 16), 32)
-
-
-def test_threads_without_rights(t):
-    check_threads(t, 8, 50, user=True)
-
-
 def count_stops(client):
     """To the end of the program."""
     count = 0

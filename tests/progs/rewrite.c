@@ -3,23 +3,18 @@
  * Writes that change nothing, and some that do. What ARGUMENT names:
  *   loop N      writes the same N times, then something else
  *   hidden      changes by a system call, and writes behind that
- *   threads N R N threads take turns, R each; every tenth turn changes the value
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static volatile int flag = 7;
-static volatile long counter;
-static long rounds, turns, changes;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void begin(void)
 {
@@ -63,33 +58,6 @@ static void hidden(void)
 	flag = 9;
 }
 
-static void *take_turns(void *arg)
-{
-	for (long i = 0; i < rounds; i++) {
-		long value;
-
-		pthread_mutex_lock(&mutex);
-		value = ++turns / 10;
-		changes += value != counter;
-		counter = value;
-		pthread_mutex_unlock(&mutex);
-	}
-	return arg;
-}
-
-static void threads(int count)
-{
-	pthread_t *thread = calloc((size_t)count, sizeof(*thread));
-
-	begin();
-	for (int i = 0; i < count; i++)
-		pthread_create(&thread[i], NULL, take_turns, NULL);
-	for (int i = 0; i < count; i++)
-		pthread_join(thread[i], NULL);
-	free(thread);
-	printf("%ld changes in %ld turns\n", changes, turns);
-}
-
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
@@ -97,11 +65,7 @@ int main(int argc, char **argv)
 		loop(atol(argv[2]));
 	else if (argc == 2 && strcmp(argv[1], "hidden") == 0)
 		hidden();
-	else if (argc == 4 && strcmp(argv[1], "threads") == 0) {
-		rounds = atol(argv[3]);
-		threads(atoi(argv[2]));
-	} else {
+	else
 		return 2;
-	}
 	return 0;
 }
