@@ -2,7 +2,8 @@
 /*
  * The least that a filtered hardware breakpoint costs here: a perf breakpoint
  * event whose BPF program is `return 0`, on a loop in a traced child that
- * measures itself. Prints the nanoseconds of one hit: floor ITERATIONS
+ * measures itself. Prints the nanoseconds of one hit, of the loop's function, or
+ * of what it writes to: floor ITERATIONS [write]
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,8 @@ static int load_program(void)
 	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "floor", "GPL", insns, 2, NULL);
 }
 
-static int open_breakpoint(pid_t pid, int program)
+/* The event that truehit opens: a system call that writes is a hit, too. */
+static int open_breakpoint(pid_t pid, int program, bool writes)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
@@ -82,13 +85,13 @@ static int open_breakpoint(pid_t pid, int program)
 		.sample_period = 1,
 		.disabled = 1,
 		.inherit = 1,
-		.exclude_kernel = 1,
+		.exclude_kernel = !writes,
 		.exclude_hv = 1,
 		.inherit_thread = 1,
 		.remove_on_exec = 1,
 		.sigtrap = 1,
-		.bp_type = HW_BREAKPOINT_X,
-		.bp_addr = (unsigned long)hit,
+		.bp_type = writes ? HW_BREAKPOINT_W : HW_BREAKPOINT_X,
+		.bp_addr = writes ? (unsigned long)&count : (unsigned long)hit,
 		.bp_len = sizeof(long),
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1,
@@ -103,12 +106,13 @@ static int open_breakpoint(pid_t pid, int program)
 int main(int argc, char **argv)
 {
 	long iterations = argc > 1 ? atol(argv[1]) : 0;
+	bool writes = argc > 2 && strcmp(argv[2], "write") == 0;
 	double cost[2];
 	int fds[2], status, program;
 	pid_t pid;
 
 	if (iterations <= 0) {
-		fprintf(stderr, "usage: floor ITERATIONS\n");
+		fprintf(stderr, "usage: floor ITERATIONS [write]\n");
 		return 1;
 	}
 	program = load_program();
@@ -122,7 +126,7 @@ int main(int argc, char **argv)
 	close(fds[1]);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
 		return fail("starting the child");
-	if (open_breakpoint(pid, program) < 0) {
+	if (open_breakpoint(pid, program, writes) < 0) {
 		fail("opening the breakpoint event");
 		kill(pid, SIGKILL);
 		return 1;

@@ -17,6 +17,7 @@ import bytecode
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LOOP = ROOT / "tests" / "progs" / "loop.c"
+EXTENSION = ROOT / "scripts" / "truehit-gdb.py"
 PIE_BASE = 0x555555554000  # where programs are without randomisation
 LIMIT = 300  # seconds: a run that takes longer hangs
 
@@ -43,14 +44,20 @@ def gdb_argv(program, commands):
     return argv
 
 
+def pin(pinned):
+    """What a command line begins with to stay on one CPU: they are not equally fast."""
+    return ["taskset", "-c", "0"] if pinned and shutil.which("taskset") else []
+
+
 class Server:
-    """A server with the loop program in it, ended when the block ends."""
+    """A server with the loop program in it, ended when the block ends. Pinned: both
+    and gdb share one CPU."""
 
     def __init__(self, server, program, iterations, pinned=False):
-        pin = ["taskset", "-c", "0"] if pinned else []
+        self.pin = pin(pinned)
         self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [*pin, str(server), "--once", ":0", str(program), str(iterations)],
+            [*self.pin, str(server), "--once", ":0", str(program), str(iterations)],
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
 
     def __enter__(self):
@@ -90,8 +97,9 @@ class Server:
     def gdb(self, program, commands):
         """Runs gdb with these commands; returns its output."""
         argv = gdb_argv(program, [f"target remote {self.address}", *commands])
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
+        done = subprocess.run([*self.pin, *argv], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=LIMIT, check=False)
         return done.stdout
 
     def loop_ns(self):
@@ -117,11 +125,16 @@ class Case:
     evaluation: str = "target"
     pinned: bool = False
     code: bytes = b""        # the condition, if it is not gdb's
+    floor: str = "floor"     # the case with the same event
     runs: list = dataclasses.field(default_factory=list)  # ns per false hit
 
     @property
     def median(self):
         return statistics.median(self.runs)
+
+    @property
+    def watches(self):
+        return self.command.startswith("watch")
 
 
 class Bench:
@@ -146,8 +159,10 @@ class Bench:
     def cases(self, scale=1.0):
         def count(number):
             return max(100, int(number * scale))
-        cases = [Case("floor", "kernel floor: event + `return 0`", count(60000)),
-                 Case("truehit", "truehit hbreak ... if", count(60000), self.truehit)]
+        cases = [Case("floor", "kernel floor: event + `return 0`", count(60000),
+                      pinned=True),
+                 Case("truehit", "truehit hbreak ... if", count(60000), self.truehit,
+                      pinned=True)]
         if self.gdbserver and shutil.which("taskset"):
             server = self.gdbserver
             cases += [
@@ -184,7 +199,7 @@ class Bench:
                 raise Broken(f"a condition of {bytecode.count(code)} instead of {size}")
             cases.append(Case("ops_%d_reads_%d" % size,
                               "truehit, operations: %d, reads: %d" % size, iterations,
-                              self.truehit, code=code))
+                              self.truehit, code=code, pinned=True))
         return cases
 
     def dprintf_cases(self, iterations, gdbserver_iterations):
@@ -195,11 +210,27 @@ class Bench:
                               gdbserver_iterations, self.gdbserver, "dprintf"))
         return cases
 
+    def watch_cases(self, iterations, gdbserver_iterations):
+        """Writes that change nothing, and changes that a condition is false at."""
+        ways = [("watch_same", "watch flag, same value", "watch flag"),
+                ("watch_if", "watch counter if ...", "watch counter if counter == -1")]
+        cases = [Case("watch_floor", "kernel floor of a watchpoint", iterations,
+                      command="watch", pinned=True, floor="watch_floor")]
+        cases += [Case(name, f"truehit {title}", iterations, self.truehit, command,
+                       pinned=True, floor="watch_floor") for name, title, command in ways]
+        if self.gdbserver and shutil.which("taskset"):
+            cases += [Case(f"{name}_gdbserver", f"gdbserver {title}", gdbserver_iterations,
+                           self.gdbserver, command, pinned=True, floor="watch_floor")
+                      for name, title, command in ways]
+        return cases
+
     def run(self, case):
         """One run of a case: appends the cost of one hit in ns."""
         if not case.server:
-            done = subprocess.run([self.floor, str(case.iterations)], capture_output=True,
-                                  text=True, timeout=LIMIT, check=False)
+            event = ["write"] if case.watches else []
+            done = subprocess.run(
+                [*pin(case.pinned), self.floor, str(case.iterations), *event],
+                capture_output=True, text=True, timeout=LIMIT, check=False)
             match = re.match(r"([\d.]+) ns per hit", done.stdout)
             if not match:
                 raise Broken(done.stderr.strip() or "floor failed")
@@ -210,6 +241,8 @@ class Bench:
                 self.run_bytecode(case, server)
             elif case.command == "dprintf":
                 self.run_dprintf(case, server)
+            elif case.watches:
+                self.run_watch(case, server)
             else:
                 self.run_condition(case, server)
             done, cost = server.loop_ns()
@@ -221,6 +254,12 @@ class Bench:
         output = server.gdb(self.loop, [
             f"set breakpoint condition-evaluation {case.evaluation}",
             f"{case.command} {line()} if i == -1", "continue"])
+        if "exited normally" not in output:
+            raise Broken(f"{case.title}: gdb said\n{output}")
+
+    def run_watch(self, case, server):
+        extension = [f"source {EXTENSION}"] if case.server == self.truehit else []
+        output = server.gdb(self.loop, [*extension, case.command, "continue"])
         if "exited normally" not in output:
             raise Broken(f"{case.title}: gdb said\n{output}")
 

@@ -12,9 +12,9 @@ static double now_ns(void)
 	return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-static volatile long other; /* three more places for breakpoints */
+static volatile long other, flag, counter;
 
-static void never(void)
+static void never(void) /* three more places for breakpoints */
 {
 	other = 1; /* NEVER1 */
 	other = 2; /* NEVER2 */
@@ -30,8 +30,11 @@ int main(int argc, char **argv)
 	if (iterations < 0)
 		never();
 	start = now_ns();
-	for (long i = 0; i < iterations; i++)
-		count++; /* BODY */
+	for (long i = 0; i < iterations; i++) {
+		count++;  /* BODY */
+		flag = 0; /* as it was */
+		counter++;
+	}
 	start = now_ns() - start;
 	printf("%ld iterations, %.1f ns per iteration\n", count,
 	       count ? start / count : 0.0);
