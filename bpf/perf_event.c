@@ -7,6 +7,7 @@
 #include "bpf/perf_event.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,27 +16,13 @@
 #include "bpf/hw_event.h"
 #include "stops/slots.h"
 
-static void placement_close(struct placement *placement)
+static void perf_placement_close(struct perf_placement *placement)
 {
 	for (size_t i = 0; i < placement->nfds; i++)
 		close(placement->fds[i]);
 	free(placement->fds);
 	placement->fds = NULL;
 	placement->nfds = 0;
-}
-
-static void perf_event_deinit(struct engine *engine)
-{
-	struct perf_event *state = engine->state;
-	struct placement *placement;
-
-	while ((placement = TAILQ_FIRST(&state->placements))) {
-		TAILQ_REMOVE(&state->placements, placement, link);
-		placement_close(placement);
-		free(placement);
-	}
-	perf_event_free(state);
-	engine->state = NULL;
 }
 
 /* Many threads need many descriptors. Raises the limit only for our own opening:
@@ -55,18 +42,18 @@ static int open_event(const struct hw_event_options *options, pid_t tid)
 	return fd;
 }
 
-static int open_on_thread(const struct perf_event *state, struct placement *placement,
-			  const struct thread *thread)
+static int open_on_thread(const struct perf_event *state,
+			  struct perf_placement *placement, const struct thread *thread)
 {
 	struct hw_event_options options = {
 		.arch = state->arch,
-		.program_fd = placement->program->fd,
+		.program_fd = placement->base.program->fd,
 		.sigtrap = state->sigtrap,
 		.sig_data = placement->sig_data,
 		.kernel = placement->sees_kernel,
 	};
 	struct hw_region regions[HW_SLOTS_MAX];
-	int nregions = slots_plan(placement->location, regions, HW_SLOTS_MAX);
+	int nregions = slots_plan(placement->base.location, regions, HW_SLOTS_MAX);
 	int *fds;
 
 	if (nregions < 0)
@@ -89,7 +76,7 @@ static int open_on_thread(const struct perf_event *state, struct placement *plac
 }
 
 /* Switches all events from the @first on. */
-static int switch_events(const struct placement *placement, size_t first,
+static int switch_events(const struct perf_placement *placement, size_t first,
 			 int (*fn)(int fd))
 {
 	int result = 0;
@@ -103,11 +90,12 @@ static int switch_events(const struct placement *placement, size_t first,
 	return result;
 }
 
-static int placement_open(const struct perf_event *state, struct placement *placement)
+static int perf_placement_open(const struct perf_event *state,
+			       struct perf_placement *placement)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &placement->location->inferior->threads, link) {
+	TAILQ_FOREACH (thread, &placement->base.location->inferior->threads, link) {
 		int r = open_on_thread(state, placement, thread);
 
 		if (r < 0 && r != -ESRCH) /* else just gone */
@@ -137,18 +125,12 @@ static struct error *insert_error(int r)
 	}
 }
 
-static struct bpf_location *shared_of(const struct perf_event *state,
-				      const struct placement *placement)
+static void perf_placement_destroy(struct perf_event *state,
+				   struct perf_placement *placement)
 {
-	return &state->kernel.shared->locations[placement->program->location];
-}
-
-static void placement_destroy(struct perf_event *state, struct placement *placement)
-{
-	placement_close(placement);
-	placement->location->gate = shared_of(state, placement)->gate;
-	placement->location->watch.last = shared_of(state, placement)->last;
-	program_put(placement->programs, placement->program);
+	perf_placement_close(placement);
+	placement_retire(&placement->base, state->placements);
+	program_put(placement->base.programs, placement->base.program);
 	free(placement);
 }
 
@@ -173,35 +155,31 @@ static struct bpf_watch watch_of(const struct location *location)
 static struct error *perf_event_insert(struct engine *engine, struct location *location)
 {
 	struct perf_event *state = engine->state;
-	struct placement *placement = calloc(1, sizeof(*placement));
+	struct perf_placement *placement = calloc(1, sizeof(*placement));
 	const struct bpf_watch watch = watch_of(location);
 	struct error *error;
 	int r;
 
 	if (!placement)
 		return insert_error(-ENOMEM);
-	placement->location = location;
 	placement->sig_data = state->next_sig_data;
 	placement->sees_kernel = wants_kernel(engine, location);
-	placement->programs =
-		placement->sees_kernel ? &state->kernel_programs : &state->programs;
-	error = program_get(placement->programs, &location->conditions,
-			    &location->commands.list, &watch, &placement->program);
+	error = placement_init(&placement->base, engine,
+			       placement->sees_kernel ? &state->kernel_programs
+						      : &state->programs,
+			       location, &watch);
 	if (error) {
 		free(placement);
 		return error;
 	}
-	shared_of(state, placement)->gate = location->gate;
-	shared_of(state, placement)->last = location->watch.last;
-	r = placement_open(state, placement);
+	r = perf_placement_open(state, placement);
 	if (r < 0) {
-		placement_destroy(state, placement);
+		perf_placement_destroy(state, placement);
 		return insert_error(r);
 	}
 	state->next_sig_data = (state->next_sig_data & ~UINT64_C(0xffffffff)) |
 			       (uint32_t)(state->next_sig_data + 1);
 	location->engine_data = placement;
-	TAILQ_INSERT_TAIL(&state->placements, placement, link);
 	return NULL;
 }
 
@@ -214,16 +192,14 @@ static void perf_event_remove(struct engine *engine, struct location *location,
 			      bool gone)
 {
 	struct perf_event *state = engine->state;
-	struct placement *placement = location->engine_data;
+	struct perf_placement *placement = location->engine_data;
 
 	/* Closing is all there is to do, whether or not anybody is left. */
 	(void)gone;
-	placement_close(placement);
-	perf_event_print_output(engine, true);
-	bpf_kernel_drain(&state->kernel);
-	records_forget_location(&state->records, placement->program->location);
-	TAILQ_REMOVE(&state->placements, placement, link);
-	placement_destroy(state, placement);
+	perf_placement_close(placement);
+	placements_print_output(state->placements, engine->output, engine->own_output,
+				true);
+	perf_placement_destroy(state, placement);
 	location->engine_data = NULL;
 }
 
@@ -241,22 +217,9 @@ static int perf_event_resume(struct engine *engine, struct location *location)
 
 static bool perf_event_outdated(struct engine *engine, const struct location *location)
 {
-	const struct placement *placement = location->engine_data;
+	const struct perf_placement *placement = location->engine_data;
 
 	return placement->sees_kernel != wants_kernel(engine, location);
-}
-
-/* The hits of an ended thread with the same tid are not the new one's. */
-static void retire_namesake(const struct perf_event *state,
-			    const struct placement *placement,
-			    const struct thread *thread)
-{
-	struct bpf_shared *shared = state->kernel.shared;
-	unsigned int location = placement->program->location;
-	uint32_t tid = (uint32_t)thread->tid;
-
-	tally_retire(shared, location, tid);
-	tally_make_room(shared, location, tid, perf_event_thread_ended);
 }
 
 /* Threads inherit in the kernel, tasks without CLONE_THREAD do not. */
@@ -264,11 +227,11 @@ static int perf_event_thread_added(struct engine *engine, struct location *locat
 				   struct thread *thread)
 {
 	const struct perf_event *state = engine->state;
-	struct placement *placement = location->engine_data;
+	struct perf_placement *placement = location->engine_data;
 	size_t first = placement->nfds;
 	int r;
 
-	retire_namesake(state, placement, thread);
+	placement_thread_added(&placement->base, state->placements, thread);
 	if (!thread_leads(thread))
 		return 0;
 	r = open_on_thread(state, placement, thread);
@@ -314,28 +277,6 @@ static int perf_event_slots_free(struct engine *engine, const struct inferior *i
 	return least;
 }
 
-static struct gate *perf_event_gate(struct engine *engine,
-				    const struct location *location)
-{
-	return &shared_of(engine->state, location->engine_data)->gate;
-}
-
-static struct watch_last *perf_event_last(struct engine *engine,
-					  const struct location *location)
-{
-	return &shared_of(engine->state, location->engine_data)->last;
-}
-
-/* All threads are stopped: no program sees a half-changed range. */
-static void perf_event_set_shadow(struct engine *engine, const struct shadow *shadow)
-{
-	struct bpf_shared *shared = ((struct perf_event *)engine->state)->kernel.shared;
-
-	shared->shadow_start = shadow->all.start;
-	shared->shadow_end = shadow->all.end;
-	memcpy(shared->shadow_gaps, shadow->gaps, sizeof(shared->shadow_gaps));
-}
-
 static const char *perf_event_no_kernel_hits(const struct engine *engine)
 {
 	const struct perf_event *state = engine->state;
@@ -344,9 +285,85 @@ static const char *perf_event_no_kernel_hits(const struct engine *engine)
 	return error ? error_text(error) : NULL;
 }
 
-static struct variable_cells *perf_event_variables(struct engine *engine)
+/* What the events themselves have counted, those of new threads included. */
+static uint64_t event_count(const struct perf_placement *placement)
 {
-	return &((struct perf_event *)engine->state)->kernel.shared->variables;
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < placement->nfds; i++) {
+		uint64_t count;
+
+		if (read(placement->fds[i], &count, sizeof(count)) == sizeof(count))
+			total += count;
+	}
+	return total;
+}
+
+/*
+ * Hits that no program has seen: on a CPU where bpf_prog_active is raised (a task
+ * that was preempted inside a map operation of bpf(2), on kernels that preempt
+ * there) the kernel runs no program and takes that for its 0
+ * (kernel/events/core.c, bpf_overflow_handler). Nothing can be done then, but the
+ * user has to know.
+ */
+static void perf_event_describe(struct engine *engine, const struct location *location,
+				struct buffer *out)
+{
+	const struct perf_placement *placement = location->engine_data;
+	uint64_t seen = placement_hits_seen(&placement->base, engine->placements);
+	uint64_t counted = event_count(placement);
+
+	placement_describe(engine, location, out);
+	if (counted > seen)
+		buffer_printf(out, "; %" PRIu64 " hits missed", counted - seen);
+}
+
+static struct perf_placement *find_by_sig_data(const struct perf_event *state,
+					       uint64_t sig_data)
+{
+	struct placement *placement;
+
+	TAILQ_FOREACH (placement, &state->placements->list, link) {
+		struct perf_placement *own = (struct perf_placement *)placement;
+
+		if (placement->engine->state == state && own->sig_data == sig_data)
+			return own;
+	}
+	return NULL;
+}
+
+/*
+ * Our SIGTRAP. That it finds no record is not a lost record by itself: the thread
+ * may have stopped by another signal just before, which took the record along.
+ */
+static void take_trap(struct perf_event *state, uint64_t sig_data, struct hits *hits)
+{
+	struct perf_placement *placement = find_by_sig_data(state, sig_data);
+
+	hits->signal_is_ours = true;
+	for (unsigned int i = 0; placement && i < hits->count; i++)
+		if (hits->hit[i].location == placement->base.location)
+			return;
+	if (placement)
+		placement_take_lost(&placement->base, state->placements, hits);
+}
+
+static void perf_event_on_stop(struct engine *engine, const struct event *event,
+			       struct hits *hits)
+{
+	struct perf_event *state = engine->state;
+	uint64_t sig_data;
+
+	placements_on_stop(state->placements, event, hits);
+	if (hw_event_siginfo(&event->siginfo, &sig_data) &&
+	    sig_data >> 32 == state->next_sig_data >> 32)
+		take_trap(state, sig_data, hits);
+}
+
+static void perf_event_deinit(struct engine *engine)
+{
+	perf_event_free(engine->state);
+	engine->state = NULL;
 }
 
 const struct engine_ops perf_event_engine = {
@@ -362,15 +379,11 @@ const struct engine_ops perf_event_engine = {
 	.thread_added = perf_event_thread_added,
 	.slots_free = perf_event_slots_free,
 	.on_stop = perf_event_on_stop,
-	.counts = perf_event_counts,
-	.gate = perf_event_gate,
-	.last = perf_event_last,
-	.reset_counts = perf_event_reset_counts,
+	.counts = placement_counts,
+	.gate = placement_gate,
+	.last = placement_last,
+	.reset_counts = placement_reset_counts,
 	.describe = perf_event_describe,
-	.explain = perf_event_explain,
+	.explain = placement_explain,
 	.no_kernel_hits = perf_event_no_kernel_hits,
-	.set_shadow = perf_event_set_shadow,
-	.variables = perf_event_variables,
-	.output_fd = perf_event_output_fd,
-	.print_output = perf_event_print_output,
 };

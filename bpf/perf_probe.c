@@ -30,8 +30,8 @@ static void compare_record(void *data, const struct bpf_hit_record *record)
 static struct error *try_true_hit(struct perf_event *state, struct trial *trial,
 				  bool blocked)
 {
-	bool by_stop =
-		blocked || !state->sigtrap || state->kernel.task_blocked_offset < 0;
+	bool by_stop = blocked || !state->sigtrap ||
+		       state->placements->kernel.task_blocked_offset < 0;
 	struct trial_outcome outcome;
 	struct program *program;
 	struct error *error = program_get(&state->programs, NULL, NULL, NULL, &program);
@@ -47,9 +47,9 @@ static struct error *try_true_hit(struct perf_event *state, struct trial *trial,
 	    outcome.signal != (by_stop ? SIGSTOP : SIGTRAP))
 		return surprise(blocked ? "a hit with SIGTRAP blocked" : "a true hit",
 				&outcome);
-	bpf_kernel_drain(&state->kernel);
-	if (records_take(&state->records, (uint32_t)trial->pid, by_stop, compare_record,
-			 &good) != by_stop ||
+	bpf_kernel_drain(&state->placements->kernel);
+	if (records_take(&state->placements->records, (uint32_t)trial->pid, by_stop,
+			 compare_record, &good) != by_stop ||
 	    !good)
 		return error_create(0,
 				    "a true hit left no record of thread %d (is this "
@@ -82,7 +82,7 @@ static struct error *try_hits(struct perf_event *state)
 	if (!error)
 		error = try_false_hit(state, &trial);
 	if (!error) {
-		programs_init(&state->programs, &state->kernel, state->arch,
+		programs_init(&state->programs, &state->placements->kernel, state->arch,
 			      !state->sigtrap);
 		error = try_true_hit(state, &trial, false);
 	}
@@ -107,8 +107,8 @@ static struct error *try_read(struct perf_event *state, struct trial *trial,
 		return error;
 	error = trial_read(trial, program->fd, state->sigtrap, blocked, &outcome);
 	program_put(&state->kernel_programs, program);
-	bpf_kernel_drain(&state->kernel);
-	records_deinit(&state->records);
+	bpf_kernel_drain(&state->placements->kernel);
+	records_deinit(&state->placements->records);
 	if (error)
 		return error;
 	if (outcome.stops != 1 || outcome.signal != (by_stop ? SIGSTOP : SIGTRAP) ||
@@ -123,11 +123,11 @@ static struct error *try_read(struct perf_event *state, struct trial *trial,
 /* Not to have these is no reason not to use the engine. */
 static struct error *try_kernel_hits(struct perf_event *state)
 {
-	const struct bpf_kernel *kernel = &state->kernel;
+	const struct bpf_kernel *kernel = &state->placements->kernel;
 	struct trial trial;
 	struct error *error;
 
-	programs_init(&state->kernel_programs, &state->kernel, state->arch,
+	programs_init(&state->kernel_programs, &state->placements->kernel, state->arch,
 		      !state->sigtrap);
 	state->kernel_programs.options.kernel_mode = true;
 	if (kernel->task_blocked_offset < 0 || kernel->task_flags_offset < 0 ||
@@ -157,30 +157,28 @@ void perf_event_free(struct perf_event *state)
 	programs_deinit(&state->kernel_programs);
 	programs_deinit(&state->programs);
 	error_destroy(state->no_kernel_hits);
-	bpf_kernel_deinit(&state->kernel);
-	records_deinit(&state->records);
 	free(state);
 }
 
 struct error *perf_event_probe(struct engine *engine)
 {
-	struct perf_event *state = calloc(1, sizeof(*state));
+	struct placements *placements = engine->placements;
+	struct perf_event *state;
 	struct error *error;
 
+	if (placements->unusable)
+		return error_create(error_errno(placements->unusable), "%s",
+				    error_text(placements->unusable));
+	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_create(ENOMEM, "the perf_event engine");
 	state->arch = arch_native();
-	TAILQ_INIT(&state->placements);
+	state->placements = placements;
+	programs_init(&state->programs, &placements->kernel, state->arch, false);
+	programs_init(&state->kernel_programs, &placements->kernel, state->arch, false);
 	error = make_cookie(state);
 	if (!error)
-		error = bpf_kernel_init(&state->kernel, perf_event_on_record, state);
-	if (error) {
-		free(state);
-		return error;
-	}
-	programs_init(&state->programs, &state->kernel, state->arch, false);
-	programs_init(&state->kernel_programs, &state->kernel, state->arch, false);
-	error = try_hits(state);
+		error = try_hits(state);
 	if (error) {
 		perf_event_free(state);
 		return error;

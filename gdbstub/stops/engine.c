@@ -2,6 +2,7 @@
 #include "stops/engine.h"
 
 #include "base/log.h"
+#include "bpf/placement.h"
 
 static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_PERF_EVENT] = &perf_event_engine,
@@ -10,26 +11,32 @@ static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_SHARED] = &shared_engine,
 };
 
+static void probe(struct engine *engine)
+{
+	engine->unusable = engine->ops->probe(engine);
+	if (engine->unusable)
+		log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
+			  error_text(engine->unusable));
+}
+
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output)
 {
-	engines->unfiltered = engines->every_write = false;
-	engines->variables = (struct variables){0};
-	for (int i = 0; i < NENGINES; i++) {
-		struct engine *engine = &engines->engine[i];
+	struct placements *placements = placements_create();
 
-		*engine = (struct engine){.ops = all_engines[i],
-					  .output = output,
-					  .own_output = own_output,
-					  .watch_kernel = true};
-		engine->unusable = engine->ops->probe(engine);
-		if (engine->unusable)
-			log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
-				  error_text(engine->unusable));
-		else if (engine->ops->variables)
-			variables_share(&engines->variables,
-					engine->ops->variables(engine));
+	*engines = (struct engines){
+		.placements = placements, .output = output, .own_output = own_output};
+	for (int i = 0; i < NENGINES; i++) {
+		engines->engine[i] = (struct engine){.ops = all_engines[i],
+						     .placements = placements,
+						     .output = output,
+						     .own_output = own_output,
+						     .watch_kernel = true};
+		probe(&engines->engine[i]);
 	}
+	if (!placements->unusable)
+		variables_share(&engines->variables,
+				&placements->kernel.shared->variables);
 }
 
 void engines_deinit(struct engines *engines)
@@ -42,6 +49,7 @@ void engines_deinit(struct engines *engines)
 		error_destroy(engine->unusable);
 	}
 	variables_deinit(&engines->variables);
+	placements_destroy(engines->placements);
 }
 
 void engines_set_watch_kernel(struct engines *engines, bool on)
@@ -52,26 +60,13 @@ void engines_set_watch_kernel(struct engines *engines, bool on)
 
 int engines_output_fd(struct engines *engines)
 {
-	for (int i = 0; i < NENGINES; i++) {
-		struct engine *engine = &engines->engine[i];
-
-		if (!engine->unusable && engine->ops->output_fd)
-			return engine->ops->output_fd(engine);
-	}
-	return -1;
+	return placements_output_fd(engines->placements);
 }
 
 size_t engines_print_output(struct engines *engines, bool all)
 {
-	size_t count = 0;
-
-	for (int i = 0; i < NENGINES; i++) {
-		struct engine *engine = &engines->engine[i];
-
-		if (!engine->unusable && engine->ops->print_output)
-			count += engine->ops->print_output(engine, all);
-	}
-	return count;
+	return placements_print_output(engines->placements, engines->output,
+				       engines->own_output, all);
 }
 
 const char *engine_no_kernel_hits(const struct engine *engine)

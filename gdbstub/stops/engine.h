@@ -22,7 +22,6 @@
 #include "bpf/gate.h"
 #include "bpf/watch.h"
 #include "inferior/inferior.h"
-#include "stops/shadow.h"
 #include "stops/counts.h"
 #include "stops/output.h"
 
@@ -42,6 +41,7 @@ enum location_state {
 };
 
 struct engine;
+struct placements; /* bpf/placement.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -189,28 +189,13 @@ struct engine_ops {
 	/** Why the engine sees no writes that system calls make; NULL: it does. The
 	 * operation is NULL: it is of the engine's nature. */
 	const char *(*no_kernel_hits)(const struct engine *engine);
-	/**
-	 * Conditions that read these bytes cannot be decided in the kernel. NULL if
-	 * the engine reads no memory.
-	 */
-	void (*set_shadow)(struct engine *engine, const struct shadow *shadow);
-	/** Where its programs find trace state variables; NULL: it has no programs. */
-	struct variable_cells *(*variables)(struct engine *engine);
-	/** A descriptor that poll(2) can read while print_output has something to do.
-	 * NULL, as below: all commands run in the stub. */
-	int (*output_fd)(struct engine *engine);
-	/**
-	 * Prints what commands have printed without a stop until now; for as long
-	 * as engine->output is ready, or @all. Returns of how many hits. A location
-	 * that is removed leaves nothing to print.
-	 */
-	size_t (*print_output)(struct engine *engine, bool all);
 };
 
 struct engine {
 	const struct engine_ops *ops;
 	void *state;				  /* the engine's own */
 	struct error *unusable;			  /* why it cannot be used, or NULL */
+	struct placements *placements;		  /* of all kernel engines */
 	const struct output *output, *own_output; /* ... of unattended inferiors */
 	/* Setting: a write to watched memory by a system call is a hit
 	 * (WATCHPOINT_WRITE). */
@@ -226,9 +211,11 @@ extern const struct engine_ops shared_engine;
 enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, ENGINE_SHARED, NENGINES };
 struct engines {
 	struct engine engine[NENGINES];
-	bool unfiltered;	    /* the user wants to hear of each write (monitor set
-				     * watch-filter off) */
-	bool every_write;	    /* ... the client does */
+	bool unfiltered;  /* the user wants to hear of each write (monitor set
+			   * watch-filter off) */
+	bool every_write; /* ... the client does */
+	struct placements *placements; /* what kernel engines have in place */
+	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 

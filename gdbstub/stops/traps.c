@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "bpf/placement.h"
 #include "stops/int3.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
@@ -57,12 +58,7 @@ void traps_update_shadow(struct breakpoints *breakpoints)
 
 	if (traps)
 		shadow = shadow_around(traps, list_traps(inferiors, traps));
-	for (int i = 0; i < NENGINES; i++) {
-		struct engine *engine = &breakpoints->engines->engine[i];
-
-		if (!engine->unusable && engine->ops->set_shadow)
-			engine->ops->set_shadow(engine, &shadow);
-	}
+	placements_set_shadow(breakpoints->engines->placements, &shadow);
 }
 
 static void clean_child(const struct breakpoints *breakpoints, struct inferior *child)

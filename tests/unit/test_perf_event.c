@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/placement.h"
 #include "stops/engine.h"
 
 /* ---- what the inferior runs ---- */
@@ -167,7 +168,8 @@ static void probe(void)
 	_cleanup_error_ struct error *error = arch_native()->init();
 
 	cr_assert_null(error);
-	fixture = (struct fixture){.engine.ops = &perf_event_engine};
+	fixture = (struct fixture){.engine.ops = &perf_event_engine,
+				   .engine.placements = placements_create()};
 	fixture.engine.unusable = fixture.engine.ops->probe(&fixture.engine);
 	if (fixture.engine.unusable && geteuid() != 0)
 		cr_skip_test("%s", error_text(fixture.engine.unusable));
@@ -182,6 +184,7 @@ static void finish(void)
 		inferior_kill(fixture.inferior);
 	inferiors_deinit(&fixture.inferiors);
 	fixture.engine.ops->deinit(&fixture.engine);
+	placements_destroy(fixture.engine.placements);
 }
 
 /* Resumes whatever is stopped, with the signal that was seen if it is not ours. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The hardware engine for `monitor explain`: the program, what it leaves to the stub,
- * and what can be done about it. */
+/* For `monitor explain`: the program, what it leaves to the stub, and what can be done
+ * about it. */
 #include <string.h>
 
 #include "bpf/compiler.h"
-#include "bpf/perf_event.h"
+#include "bpf/placement.h"
 #include "bpf/print.h"
 
 /* What the compiler says of a path that it cannot compile, by its first words. */
@@ -131,8 +131,8 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 	buffer_append_string(out, "the event's address");
 }
 
-void perf_event_explain(struct engine *engine, const struct location *location,
-			struct buffer *out)
+void placement_explain(struct engine *engine, const struct location *location,
+		       struct buffer *out)
 {
 	const struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
