@@ -237,12 +237,16 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 		[1] = BPF_B, [2] = BPF_H, [4] = BPF_W, [8] = BPF_DW};
 	struct bpf_emitter *e = &c->emitter;
 	uint8_t reg = values_result_reg(insn->slot, insn->b);
+	int32_t size = (int32_t)insn->b.value;
+	int16_t frame = FRAME_SCRATCH;
 
 	values_load_into(c, insn->a, BPF_REG_3);
-	operations_check_shadow(c, (int32_t)insn->b.value);
-	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)insn->b.value);
-	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
-	bpf_emit(e, bpf_load(sizes[insn->b.value], reg, BPF_REG_FP, FRAME_SCRATCH));
+	operations_check_shadow(c, size);
+	if (!watch_has(c, insn->a, size, &frame)) {
+		values_read_to_scratch(e, BPF_FUNC_probe_read_user, size);
+		exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
+	}
+	bpf_emit(e, bpf_load(sizes[size], reg, BPF_REG_FP, frame));
 	values_store_slot(c, insn->slot, reg);
 }
 

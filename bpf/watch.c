@@ -125,3 +125,17 @@ void watch_emit(struct compiler *c, uint32_t unchanged)
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_LEN,
 				  (int32_t)c->options->watch.len));
 }
+
+bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
+	       int16_t *frame)
+{
+	const struct bpf_watch *watch = &c->options->watch;
+	uint64_t offset = addr.value - watch->addr;
+
+	/* BPF's stack is read in aligned pieces only. */
+	if (addr.kind != IR_CONST || offset >= watch->len ||
+	    watch->len - offset < (uint64_t)size || offset % (uint64_t)size != 0)
+		return false;
+	*frame = (int16_t)(FRAME_NEW + (int)offset);
+	return true;
+}

@@ -813,6 +813,67 @@ Test(compile, references)
 	}
 }
 
+static unsigned int count_reads(const struct bpf_code *code)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < code->count; i++)
+		count += code->insns[i].code == (BPF_JMP | BPF_CALL) &&
+			 code->insns[i].imm == BPF_FUNC_probe_read_user;
+	return count;
+}
+
+/* A condition on @size bytes at an offset into the watched ones. */
+static void try_watched(uint8_t code, uint64_t offset, unsigned int len)
+{
+	struct bpf_compile_options options = default_options();
+	unsigned int size = agent_opcode(code)->size;
+	bool is_there = offset % size == 0 && offset + size <= len;
+	struct text t = {.len = 0};
+	struct agent_expr *expr;
+	struct bpf_code made;
+	uint64_t value = 0;
+	int event;
+
+	const64(&t, (uintptr_t)memory + offset);
+	byte(&t, code);
+	op16(&t, AGENT_REG, 1);
+	byte(&t, AGENT_EQUAL);
+	byte(&t, AGENT_END);
+	expr = assemble(&t);
+	options.watch = (struct bpf_watch){true, (uintptr_t)memory, len};
+	cr_assert_null(compile(&expr, 1, &options, &made));
+	cr_expect_eq(count_reads(&made), is_there ? 1 : 2, "%u bytes at %d", size,
+		     (int)offset);
+	bpf_code_deinit(&made);
+
+	event = start(&expr, 1, &options, false);
+	memcpy(&value, memory + offset, size);
+	for (int differs = 0; differs < 2; differs++) {
+		exchange->args[1] = value ^ (differs ? 0x80 : 0);
+		shared->locations[LOCATION].last = (struct watch_last){.unsure = 1};
+		cr_expect_eq(run(), differs ? BPF_FALSE : BPF_TRUE, "%u bytes at %d",
+			     size, (int)offset);
+	}
+	shared->shadow_start = (uintptr_t)memory + offset;
+	shared->shadow_end = shared->shadow_start + 1;
+	shared->locations[LOCATION].last.unsure = 1;
+	cr_expect_eq(run(), BPF_MAYBE);
+	shared->shadow_start = shared->shadow_end = 0;
+	close(event);
+	agent_expr_unref(expr);
+}
+
+/* The value filter reads the watched bytes; a condition on them is about these. */
+Test(compile, watched_bytes_are_read_once)
+{
+	static const uint64_t offsets[] = {0, 2, 4, 8, 11, 12};
+
+	for (uint8_t code = AGENT_REF8; code <= AGENT_REF64; code++)
+		for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
+			try_watched(code, offsets[i], 12);
+}
+
 Test(compile, planted_bytes_are_a_maybe)
 {
 	struct bpf_compile_options options = default_options();
