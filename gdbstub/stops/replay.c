@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stops/evaluate.h"
+#include "stops/guess.h"
 #include "stops/run.h"
 #include "stops/watch.h"
 
@@ -22,6 +23,7 @@ struct replay {
 	bool has_read; /* ... something was */
 	unsigned int count;
 	struct piece piece[PIECES_MAX]; /* the first is what is watched */
+	struct guess guess;		/* numbers to show the others as */
 };
 
 /* ---- the picture ---- */
@@ -45,6 +47,16 @@ static bool is_apart(const struct replay *replay, uint64_t addr, size_t len)
 	return true;
 }
 
+/* In memory the lowest byte comes first. */
+static uint64_t as_number(const uint8_t *bytes, size_t len)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < len && i < sizeof(number); i++)
+		number |= (uint64_t)bytes[i] << 8 * i;
+	return number;
+}
+
 static void note(struct replay *replay, uint64_t addr, const void *data, size_t len)
 {
 	struct piece *piece = &replay->piece[replay->count];
@@ -58,6 +70,7 @@ static void note(struct replay *replay, uint64_t addr, const void *data, size_t 
 	piece->len = len;
 	memcpy(piece->actual, data, len);
 	memcpy(piece->shown, data, len);
+	guess_add(&replay->guess, as_number(data, len));
 }
 
 ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
@@ -78,61 +91,52 @@ ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
 
 /* ---- one in which the condition is false ---- */
 
-enum disguise { AS_IT_IS, ZERO, ONES, MOST, LEAST, INVERTED, LOW_BIT, DISGUISES };
-
-/* Numbers as they are in memory, the lowest byte first. */
-static uint8_t disguised(const struct piece *piece, size_t i, enum disguise disguise)
+/* What the condition has read besides the watched bytes is shown as it is. */
+static void uncover(struct replay *replay)
 {
-	uint8_t byte = piece->actual[i];
-	bool is_top = i == piece->len - 1;
-
-	switch (disguise) {
-	case ZERO:
-		return 0;
-	case ONES:
-		return UINT8_MAX;
-	case MOST:
-		return is_top ? INT8_MAX : UINT8_MAX;
-	case LEAST:
-		return is_top ? 1 << 7 : 0;
-	case INVERTED:
-		return (uint8_t)~byte;
-	case LOW_BIT:
-		return i == 0 ? byte ^ 1 : byte;
-	default:
-		return byte;
-	}
+	for (unsigned int i = 1; i < replay->count; i++)
+		memcpy(replay->piece[i].shown, replay->piece[i].actual,
+		       replay->piece[i].len);
 }
 
-/* Of what the condition has read besides the watched bytes: this piece, or 0: all. */
-static void put_on(struct replay *replay, unsigned int only, enum disguise disguise)
+static void disguise(struct piece *piece, uint64_t number)
 {
-	for (unsigned int i = 1; i < replay->count; i++) {
-		struct piece *piece = &replay->piece[i];
-		bool chosen = only == 0 || only == i;
+	for (size_t i = 0; i < piece->len; i++)
+		piece->shown[i] = (uint8_t)(i < 8 ? number >> 8 * i : 0);
+}
 
-		for (size_t j = 0; j < piece->len; j++)
-			piece->shown[j] =
-				disguised(piece, j, chosen ? disguise : AS_IT_IS);
+/* Is it false with one of the pieces, or all, shown as this number? */
+static bool try_number(struct replay *replay, const struct location *location,
+		       struct thread *thread, uint64_t number)
+{
+	bool found = false;
+
+	for (unsigned int only = 0; only < replay->count && !found; only++) {
+		uncover(replay);
+		for (unsigned int i = 1; i < replay->count; i++) {
+			if (only == 0 || only == i)
+				disguise(&replay->piece[i], number);
+		}
+		found = !evaluate_conditions(location, thread, replay_read_memory);
 	}
+	return found;
 }
 
 static bool make_false(struct replay *replay, const struct location *location,
 		       struct thread *thread)
 {
-	bool found = false;
+	uint64_t number;
+	bool found;
 
+	guess_init(&replay->guess, &location->conditions);
+	guess_add(&replay->guess, as_number(replay->piece[0].shown, location->len));
 	replay->noting = true;
-	for (int disguise = AS_IT_IS; disguise < DISGUISES && !found; disguise++) {
-		for (unsigned int i = 0; i < replay->count && !found; i++) {
-			put_on(replay, i, (enum disguise)disguise);
-			found = !evaluate_conditions(location, thread,
-						     replay_read_memory);
-		}
-	}
+	found = !evaluate_conditions(location, thread, replay_read_memory);
+	while (!found && replay->count > 1 && guess_next(&replay->guess, &number))
+		found = try_number(replay, location, thread, number);
 	replay->noting = false;
 	if (!found)
-		put_on(replay, 0, AS_IT_IS);
+		uncover(replay);
 	return found;
 }
 

@@ -9,12 +9,13 @@
  * (handed.h) are gdb's.
  *
  * The watched bytes are those that the last hit before has found. What else the
- * condition reads may have changed since and make it true there; then some of that
- * is shown otherwise, too. A condition that reads registers alone is true at what the
- * stub cannot judge (truehit-gdb.py, guarded()) and the picture is shown unproven.
- * Where none is found, or other watchpoints would see it, the hit is told alone, with
- * an old value that is older; unless gdb would ignore it: then the picture is shown all
- * the same.
+ * condition reads may have changed since and make it true there; then some of that is
+ * shown otherwise, too, as numbers that make it false (guess.h). A condition that reads
+ * registers alone is true at what the stub cannot judge (truehit-gdb.py, guarded()) and
+ * the picture is shown unproven. Where none is found, or other watchpoints would see it,
+ * the hit is told alone, with an old value that is older; unless gdb would ignore it:
+ * then the picture is shown all the same. A stepi of gdb's that ends at such a hit ends
+ * by the picture, and the hit is shown when it resumes.
  */
 #ifndef TRUEHIT_STOPS_REPLAY_H
 #define TRUEHIT_STOPS_REPLAY_H
