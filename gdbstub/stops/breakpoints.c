@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "stops/ignore.h"
-#include "stops/int3.h"
+#include "stops/trap.h"
 #include "stops/location.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
@@ -108,7 +108,7 @@ static struct location *location_find(struct breakpoints *breakpoints,
 
 bool location_uses_hardware(const struct location *location)
 {
-	return location->state != LOCATION_OUT && location->engine->ops != &int3_engine;
+	return location->state != LOCATION_OUT && !location->trap;
 }
 
 struct counts location_counts(const struct location *location)

@@ -41,6 +41,7 @@ enum location_state {
 };
 
 struct engine;
+struct trap;
 struct placements; /* bpf/placement.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
@@ -73,6 +74,7 @@ struct location {
 	enum location_state state;
 	struct engine *engine; /* who serves it; NULL if OUT */
 	void *engine_data;     /* the engine's own */
+	struct trap *trap;     /* if it is served by a trap in the text (trap.h) */
 	char *why;	       /* why this engine, for people; or NULL */
 
 	struct counts counts; /* by the stub; the engine adds its own in counts() */

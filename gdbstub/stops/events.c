@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "stops/control.h"
 #include "stops/hit.h"
-#include "stops/int3.h"
+#include "stops/trap.h"
 #include "stops/last_hit.h"
 #include "stops/pending.h"
 
@@ -80,7 +80,7 @@ static bool is_trap(const struct hits *hits)
 static void on_false_hit(struct run *run, struct thread *thread,
 			 const struct hits *hits)
 {
-	if (int3_skip_own(thread)) {
+	if (trap_skip_own(thread)) {
 		on_step_end(run, thread);
 		return;
 	}

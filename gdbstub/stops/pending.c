@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
-#include "stops/int3.h"
+#include "stops/trap.h"
 #include "stops/replay.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
@@ -109,7 +109,7 @@ static bool hit_is_ignored(struct thread *thread, struct location *location)
 	if (!gate_ignores(ignore_gate(location)))
 		return false;
 	if (location->engine && location->engine->ops == &int3_engine &&
-	    !int3_skip_own(thread))
+	    !trap_skip_own(thread))
 		thread->needs_step_over =
 			thread_get_pc(thread, &thread->step_over_at) == 0;
 	return true;

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "stops/control.h"
-#include "stops/int3.h"
+#include "stops/trap.h"
 #include "stops/pending.h"
 
 /* ---- one thread ---- */
@@ -53,7 +53,7 @@ static bool must_step_over(struct thread *thread)
 	/* A signal goes first: of a fault it is the only way on, and the step could
 	 * meet another one. The trap is hit anew when the handler returns. */
 	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
-	    pc != thread->step_over_at || !int3_at(thread->inferior, pc))
+	    pc != thread->step_over_at || !trap_at(thread->inferior, pc))
 		thread->needs_step_over = false;
 	return thread->needs_step_over;
 }

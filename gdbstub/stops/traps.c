@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "bpf/placement.h"
-#include "stops/int3.h"
+#include "stops/trap.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
 
@@ -37,8 +37,7 @@ static size_t list_traps(const struct inferiors *inferiors, struct shadow_range 
 		if (!inferior->breakpoints)
 			continue;
 		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-			if (location->state == LOCATION_IN &&
-			    !location_uses_hardware(location))
+			if (location->state == LOCATION_IN && location->trap)
 				traps[count++] = (struct shadow_range){
 					location->addr,
 					location->addr +
@@ -66,9 +65,8 @@ static void clean_child(const struct breakpoints *breakpoints, struct inferior *
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->state == LOCATION_IN &&
-		    !location_uses_hardware(location) &&
-		    int3_clean(location, child) < 0)
+		if (location->state == LOCATION_IN && location->trap &&
+		    trap_clean(location, child) < 0)
 			log_debug(LOG_STOPS, "trap at 0x%jx stays in child %d",
 				  (uintmax_t)location->addr, child->pid);
 	}
@@ -93,8 +91,7 @@ static struct error *lift_traps(struct breakpoints *breakpoints, uint64_t addr,
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		struct error *error;
 
-		if (location->state != LOCATION_IN ||
-		    location_uses_hardware(location) ||
+		if (location->state != LOCATION_IN || !location->trap ||
 		    (!everywhere && location->addr != addr))
 			continue;
 		error = location_switch(location, LOCATION_SUSPENDED);
@@ -124,7 +121,7 @@ bool breakpoints_have_traps(const struct breakpoints *breakpoints)
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->state == LOCATION_IN && !location_uses_hardware(location))
+		if (location->state == LOCATION_IN && location->trap)
 			return true;
 	}
 	return false;
@@ -136,7 +133,7 @@ ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *
 	ssize_t n = inferior_read(inferior, addr, data, len);
 
 	if (n > 0)
-		int3_show_originals(inferior, addr, data, (size_t)n);
+		traps_show_originals(inferior, addr, data, (size_t)n);
 	return n;
 }
 
@@ -146,5 +143,5 @@ int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const voi
 	if (inferior->breakpoints)
 		replay_end(inferior->breakpoints);
 	watch_wrote(inferior, addr, len);
-	return int3_write_under(inferior, addr, data, len);
+	return traps_write_under(inferior, addr, data, len);
 }

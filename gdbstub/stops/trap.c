@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/trap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static int write_trap(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	return inferior_write(location->inferior, location->addr, arch->breakpoint_insn,
+			      arch->breakpoint_len);
+}
+
+/* The program may have mapped something else there: 1 if the trap is in memory, 0
+ * if it is not, or a negative errno. */
+static int is_planted(const struct location *location, struct inferior *inferior)
+{
+	const struct arch_ops *arch = inferior->arch;
+	uint8_t insn[TRAP_LEN_MAX];
+	ssize_t n = inferior_read(inferior, location->addr, insn, arch->breakpoint_len);
+
+	if (n != (ssize_t)arch->breakpoint_len)
+		return n < 0 ? (int)n : -EIO;
+	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+static struct location *own_trap(struct inferior *inferior, uint64_t addr)
+{
+	struct location *location;
+
+	if (!inferior->breakpoints)
+		return NULL;
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (location->addr == addr && location->state == LOCATION_IN &&
+		    location->trap)
+			return location;
+	}
+	return NULL;
+}
+
+/* A trap that another inferior has planted there, in memory that is @inferior's, too
+ * (vfork): there is one trap then, and two locations. */
+static struct location *shared_trap(const struct inferior *inferior, uint64_t addr)
+{
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *location = NULL;
+
+		if (other != inferior && inferior_shares_memory(other, inferior))
+			location = own_trap(other, addr);
+		if (location)
+			return location;
+	}
+	return NULL;
+}
+
+/* Takes a trap out of the text of @inferior: the location's, or a copy of it. An
+ * unmapped library has taken its traps along: nothing is left behind. */
+static int write_original(const struct location *location, struct inferior *inferior)
+{
+	int planted;
+
+	if (shared_trap(inferior, location->addr))
+		return 0;
+	planted = is_planted(location, inferior);
+	if (planted <= 0)
+		return planted == -EFAULT ? 0 : planted;
+	return inferior_write(inferior, location->addr, location->trap->original,
+			      inferior->arch->breakpoint_len);
+}
+
+/* Notes the program's own instruction at a location that has no trap. */
+static int read_original(const struct location *location)
+{
+	unsigned int len = location->inferior->arch->breakpoint_len;
+	uint8_t insn[TRAP_LEN_MAX];
+	const struct location *shared = shared_trap(location->inferior, location->addr);
+	ssize_t n = len;
+
+	if (shared)
+		memcpy(insn, shared->trap->original, len);
+	else
+		n = inferior_read(location->inferior, location->addr, insn, len);
+	if (n != (ssize_t)len)
+		return n < 0 ? (int)n : -EIO;
+	memcpy(location->trap->original, insn, len);
+	return 0;
+}
+
+int trap_note(struct location *location)
+{
+	int err;
+
+	location->trap = calloc(1, sizeof(*location->trap));
+	if (!location->trap)
+		return -ENOMEM;
+	err = read_original(location);
+	if (err < 0)
+		trap_forget(location);
+	return err;
+}
+
+void trap_forget(struct location *location)
+{
+	free(take_ptr(location->trap));
+}
+
+int trap_plant(struct location *location)
+{
+	int err = read_original(location);
+
+	return err < 0 ? err : write_trap(location);
+}
+
+int trap_lift(const struct location *location)
+{
+	return write_original(location, location->inferior);
+}
+
+bool trap_is_planted(const struct location *location)
+{
+	return is_planted(location, location->inferior) > 0;
+}
+
+struct location *trap_at(struct inferior *inferior, uint64_t addr)
+{
+	struct location *location = own_trap(inferior, addr);
+
+	return location ? location : shared_trap(inferior, addr);
+}
+
+bool trap_skip_own(struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	const struct location *location;
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0)
+		return false;
+	location = trap_at(thread->inferior, pc);
+	if (!location)
+		return false;
+	if (memcmp(location->trap->original, arch->breakpoint_insn,
+		   arch->breakpoint_len) != 0)
+		return false;
+	return thread_set_pc(thread, pc + arch->breakpoint_len) == 0;
+}
+
+/* What happens to the bytes of a buffer that lie under traps. */
+enum overlap {
+	SHOW_ORIGINALS, /* buffer = original */
+	TAKE_ORIGINALS, /* original = buffer */
+	PLANT_TRAPS,	/* buffer = trap */
+};
+
+static void overlap_location(const struct location *location, enum overlap what,
+			     uint64_t addr, uint8_t *data, size_t len)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	for (unsigned int i = 0; i < arch->breakpoint_len; i++) {
+		uint64_t at = location->addr + i - addr;
+
+		if (at >= len)
+			continue;
+		if (what == TAKE_ORIGINALS)
+			location->trap->original[i] = data[at];
+		else if (location->state != LOCATION_IN)
+			continue;
+		else if (what == PLANT_TRAPS)
+			data[at] = arch->breakpoint_insn[i];
+		else if (data[at] == arch->breakpoint_insn[i])
+			data[at] = location->trap->original[i];
+	}
+}
+
+static void overlap_inferior(const struct inferior *inferior, enum overlap what,
+			     uint64_t addr, uint8_t *data, size_t len)
+{
+	const struct location *location;
+
+	if (!inferior->breakpoints)
+		return;
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (location->state != LOCATION_OUT && location->trap)
+			overlap_location(location, what, addr, data, len);
+	}
+}
+
+static void overlap(const struct inferior *inferior, enum overlap what, uint64_t addr,
+		    uint8_t *data, size_t len)
+{
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (inferior_shares_memory(other, inferior))
+			overlap_inferior(other, what, addr, data, len);
+	}
+}
+
+void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
+			  size_t len)
+{
+	overlap(inferior, SHOW_ORIGINALS, addr, data, len);
+}
+
+int traps_write_under(struct inferior *inferior, uint64_t addr, const void *data,
+		      size_t len)
+{
+	_cleanup_free_ uint8_t *bytes = malloc(len + 1);
+	int err;
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, data, len);
+	overlap(inferior, PLANT_TRAPS, addr, bytes, len);
+	err = inferior_write(inferior, addr, bytes, len);
+	if (err < 0)
+		return err;
+	memcpy(bytes, data, len);
+	overlap(inferior, TAKE_ORIGINALS, addr, bytes, len);
+	return 0;
+}
+
+int trap_clean(const struct location *location, struct inferior *child)
+{
+	return own_trap(child, location->addr) ? 0 : write_original(location, child);
+}

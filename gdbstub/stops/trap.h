@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Planted traps: breakpoint instructions in the program's text, whoever has written
+ * them there (int3.c, or the kernel for its uprobes). They can be seen in memory, and
+ * must not be.
+ */
+#ifndef TRUEHIT_STOPS_TRAP_H
+#define TRUEHIT_STOPS_TRAP_H
+
+#include "stops/breakpoints.h"
+
+enum { TRAP_LEN_MAX = 8 };
+
+/** What a location that has a trap knows of it. */
+struct trap {
+	uint8_t original[TRAP_LEN_MAX]; /* the program's own bytes */
+};
+
+/**
+ * Notes the program's own bytes at a location: from now on it is one with a trap, in
+ * text as long as it is LOCATION_IN. 0 or a negative errno (then it is not).
+ */
+int trap_note(struct location *location);
+void trap_forget(struct location *location);
+
+/** Writes the trap into the text, noting anew what was there. 0 or a negative errno. */
+int trap_plant(struct location *location);
+/** Writes the original back, if the trap is still there. 0 or a negative errno. */
+int trap_lift(const struct location *location);
+/** Is it there? The program may have mapped something else. */
+bool trap_is_planted(const struct location *location);
+
+/** The location whose trap is planted (in place, not suspended) at @addr, or NULL. In
+ * memory that inferiors share, it may be another's. */
+struct location *trap_at(struct inferior *inferior, uint64_t addr);
+
+/**
+ * Moves a thread that hit a trap in vain behind it, if a trap is what the program
+ * has there itself: stepping over ours would run into that one. False: it has not.
+ */
+bool trap_skip_own(struct thread *thread);
+
+/** Puts the program's own bytes into @data, read from memory at @addr. */
+void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
+			  size_t len);
+/**
+ * Writes @data to memory at @addr; traps in there stay, the bytes under them
+ * change. 0 or a negative errno (then nothing has changed).
+ */
+int traps_write_under(struct inferior *inferior, uint64_t addr, const void *data,
+		      size_t len);
+/** Writes a location's original bytes into a copy of the process (a fork). */
+int trap_clean(const struct location *location, struct inferior *child);
+
+#endif
