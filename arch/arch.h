@@ -13,6 +13,7 @@
 #ifndef TRUEHIT_ARCH_ARCH_H
 #define TRUEHIT_ARCH_ARCH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,6 +87,8 @@ struct hw_region {
 };
 
 enum { INSN_TEXT_MAX = 192, INSN_LEN_MAX = 15, INSN_ACCESSES_MAX = 8 };
+enum { UNDO_BYTES_MAX = 32 };
+#define REG_NONE UINT_MAX /* no row of the register table */
 
 /** One access to memory that an instruction has made. */
 struct insn_access {
@@ -105,6 +108,36 @@ struct insn_accesses {
 	uint64_t target;
 	struct insn_access access[INSN_ACCESSES_MAX];
 	unsigned int count;
+};
+
+/**
+ * What an instruction writes to memory. The address is base + index * scale +
+ * displacement, of the registers as they are before the instruction (the PC is its own
+ * address then).
+ */
+struct insn_store {
+	unsigned int len; /* bytes, at most UNDO_BYTES_MAX; 0: it writes nothing */
+	bool below_stack; /* what the stack pointer excludes: dead memory, which
+			   * nobody else looks at (push, call) */
+	unsigned int base, index; /* rows of the register table, or REG_NONE */
+	uint8_t scale;		  /* 1, 2, 4, 8 */
+	int64_t displacement;
+};
+
+/**
+ * Can an instruction be undone by putting back the general registers (the regset with
+ * the PC) and the bytes that it has stored?
+ */
+struct insn_undo {
+	const char *why_not; /* for people: "it ..."; NULL: it can */
+	struct insn_store store;
+	bool by_frame_pointer; /* ... if this register points into the frame there */
+	bool transfers_stack;  /* call, ret: shadow stacks know of them, too */
+};
+
+/** A word that may be in a line of /proc/TID/status. */
+struct status_word {
+	const char *line, *word; /* "Name" and what may follow it */
 };
 
 struct cs_insn; /* capstone/capstone.h */
@@ -170,7 +203,16 @@ struct arch_ops {
 	 */
 	void (*accesses)(size_t handle, const struct cs_insn *insn,
 			 const struct regs *regs, struct insn_accesses *ret);
-	int capstone_arch, capstone_mode; /* cs_arch, cs_mode */
+	/**
+	 * Of an instruction that capstone has decoded with details: can it be undone?
+	 * It stores nothing, or below the stack pointer, or in its thread's frame or a
+	 * variable of its file, which nobody else uses while there is one thread.
+	 * NULL: no instruction can be undone.
+	 */
+	void (*undo)(const struct cs_insn *insn, struct insn_undo *ret);
+	int frame_pointer_dwarf; /* its number in call frame information */
+	const struct status_word *shadow_stack; /* where a thread has one; or NULL */
+	int capstone_arch, capstone_mode;	/* cs_arch, cs_mode */
 	/**
 	 * Splits a region into what single slots can do. Returns the number of
 	 * regions written to @out (at most @max), -EOPNOTSUPP if the processor

@@ -12,6 +12,8 @@ static const uint8_t syscall_insn[] = {0x0f, 0x05};
 
 static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
 
+static const struct status_word shadow_stack = {"x86_Thread_features", "shstk"};
+
 static int syscall_number(pid_t tid, int *number)
 {
 	long value;
@@ -49,6 +51,9 @@ static const struct arch_ops x86_64 = {
 	.tls_above_pointer = false,
 	.thread_area = x86_64_thread_area,
 	.accesses = x86_64_accesses,
+	.undo = x86_64_undo,
+	.frame_pointer_dwarf = 6,
+	.shadow_stack = &shadow_stack,
 	.capstone_arch = CS_ARCH_X86,
 	.capstone_mode = CS_MODE_64,
 	.hw_slots = x86_64_hw_slots,

@@ -39,9 +39,17 @@ int x86_64_hw_plan(const struct hw_region *region, struct hw_region *out,
 void x86_64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
 			 uint64_t *bp_len);
 
+/* general.c */
+enum { X86_64_NO_REGISTER = -1 };
+/* gdb's number of the general register that an x86_reg is a part of. */
+int x86_64_general(unsigned int reg);
+
 /* access.c */
 void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct regs *regs,
 		     struct insn_accesses *ret);
+
+/* undo.c */
+void x86_64_undo(const struct cs_insn *insn, struct insn_undo *ret);
 
 /* debugreg.c */
 int x86_64_debugreg_set(pid_t tid, const struct hw_region *regions, unsigned int count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inferior/symbols.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -137,6 +138,43 @@ uint64_t symbols_start(struct symbols *symbols, uint64_t addr)
 	    !dwfl_module_addrinfo(module, addr, &offset, &sym, NULL, NULL, NULL))
 		return 0;
 	return addr - offset;
+}
+
+static int frame_register(Dwarf_CFI *cfi, uint64_t addr)
+{
+	Dwarf_Frame *frame = NULL;
+	int number = -1;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, addr, &frame) != 0)
+		return -1;
+	/* It begins with the register, also where the rest is an expression. */
+	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count > 0) {
+		if (ops[0].atom == DW_OP_bregx)
+			number = (int)ops[0].number;
+		else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+			number = ops[0].atom - DW_OP_breg0;
+	}
+	free(frame);
+	return number;
+}
+
+int symbols_frame_register(struct symbols *symbols, uint64_t addr)
+{
+	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi;
+	int number;
+
+	if (!module)
+		return -1;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	number = frame_register(cfi, addr - bias);
+	if (number >= 0)
+		return number;
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	return frame_register(cfi, addr - bias);
 }
 
 /* The one that symbols_print shows; one without a size has it only there. */

@@ -26,6 +26,12 @@ void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
 /** The start of the function that symbols_print names, or 0. */
 uint64_t symbols_start(struct symbols *symbols, uint64_t addr);
 
+/**
+ * The register, by its number in DWARF, that finds the caller's frame when the
+ * instruction at @addr is next, as call frame information says; -1: none says it.
+ */
+int symbols_frame_register(struct symbols *symbols, uint64_t addr);
+
 /** Has a symbol of this name, a local one too, the address? *offset: from its start. */
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
 		    uint64_t *offset);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/access.h"
 
-#include <capstone/capstone.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "stops/decoder.h"
 
 enum {
 	CALL_MAX = 8,			/* bytes of the longest call */
@@ -13,25 +14,21 @@ enum {
 struct search {
 	const struct arch_ops *arch;
 	const struct access_stop *stop;
-	csh handle;
-	cs_insn *insn; /* decoded last */
+	struct decoder decoder;
 };
 
-/* Decodes the instruction at @addr into search->insn. */
+/* Decodes the instruction at @addr. */
 static bool decode(struct search *search, uint64_t addr)
 {
 	uint8_t code[INSN_LEN_MAX];
-	const uint8_t *p = code;
 	ssize_t n = search->stop->read(search->stop->data, addr, code, sizeof(code));
-	size_t left = n > 0 ? (size_t)n : 0;
 
-	return left > 0 &&
-	       cs_disasm_iter(search->handle, &p, &left, &addr, search->insn);
+	return n > 0 && decoder_run(&search->decoder, code, (size_t)n, addr);
 }
 
 static bool ends_at(struct search *search, uint64_t addr, uint64_t end)
 {
-	return decode(search, addr) && addr + search->insn->size == end;
+	return decode(search, addr) && addr + search->decoder.insn->size == end;
 }
 
 static bool covers(const struct access_stop *stop, const struct insn_access *access)
@@ -47,14 +44,15 @@ static bool is_of_kind(const struct access_stop *stop, const struct insn_access 
 	return (stop->by_write && access->writes) || (stop->by_read && access->reads);
 }
 
-/* Has search->insn accessed what is watched? LIKELY: it may have. */
+/* Has the decoded instruction accessed what is watched? LIKELY: it may have. */
 static enum access_trust judge(const struct search *search, struct insn_accesses *found,
 			       unsigned int *size)
 {
 	enum access_trust trust = ACCESS_UNKNOWN;
 
 	*size = 0;
-	search->arch->accesses(search->handle, search->insn, search->stop->regs, found);
+	search->arch->accesses(search->decoder.handle, search->decoder.insn,
+			       search->stop->regs, found);
 	for (unsigned int i = 0; i < found->count; i++) {
 		const struct insn_access *access = &found->access[i];
 
@@ -77,10 +75,11 @@ static void keep(const struct search *search, enum access_trust trust,
 		 unsigned int size, struct access *ret)
 {
 	ret->trust = trust;
-	ret->pc = search->insn->address;
+	ret->pc = search->decoder.insn->address;
 	ret->size = size;
-	snprintf(ret->text, sizeof(ret->text), "%s%s%s", search->insn->mnemonic,
-		 search->insn->op_str[0] != '\0' ? " " : "", search->insn->op_str);
+	snprintf(ret->text, sizeof(ret->text), "%s%s%s", search->decoder.insn->mnemonic,
+		 search->decoder.insn->op_str[0] != '\0' ? " " : "",
+		 search->decoder.insn->op_str);
 }
 
 /* One that is not done with its rounds: the PC is at it. */
@@ -122,7 +121,7 @@ static uint64_t begin_in_order(struct search *search)
 	if (at == 0 || pc <= at || pc - at > FUNCTION_MAX)
 		return 0;
 	while (decode(search, at)) {
-		uint64_t next = at + search->insn->size;
+		uint64_t next = at + search->decoder.insn->size;
 
 		if (next == pc)
 			return at;
@@ -186,7 +185,8 @@ static void find(struct search *search, struct access *ret)
 static void show_as_gdb(struct search *search, struct access *ret)
 {
 	if (ret->trust != ACCESS_UNKNOWN &&
-	    cs_option(search->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT) == CS_ERR_OK &&
+	    cs_option(search->decoder.handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT) ==
+		    CS_ERR_OK &&
 	    decode(search, ret->pc))
 		keep(search, ret->trust, ret->size, ret);
 }
@@ -197,16 +197,9 @@ void access_find(const struct arch_ops *arch, const struct access_stop *stop,
 	struct search search = {.arch = arch, .stop = stop};
 
 	*ret = (struct access){0};
-	if (!arch->accesses ||
-	    cs_open((cs_arch)arch->capstone_arch, (cs_mode)arch->capstone_mode,
-		    &search.handle) != CS_ERR_OK)
+	if (!arch->accesses || !decoder_init(&search.decoder, arch))
 		return;
-	if (cs_option(search.handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		search.insn = cs_malloc(search.handle);
-	if (search.insn) {
-		find(&search, ret);
-		show_as_gdb(&search, ret);
-		cs_free(search.insn, 1);
-	}
-	cs_close(&search.handle);
+	find(&search, ret);
+	show_as_gdb(&search, ret);
+	decoder_deinit(&search.decoder);
 }

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which instructions can be undone (Intel SDM volume 2). Only what the table names can:
+ * it changes nothing but the regset with the PC and at most one place in memory. Loads
+ * may be made twice.
+ */
+#include "arch/x86_64/x86_64.h"
+
+#include <capstone/capstone.h>
+#include <string.h>
+
+/* What an instruction changes besides general registers, flags and the PC. */
+enum effect {
+	UNKNOWN,
+	REGISTERS,   /* nothing */
+	STORES,	     /* its first operand */
+	EXCHANGES,   /* ... in memory by a lock, or not at the operand's address */
+	PUSHES,	     /* a word below the stack */
+	POPS,	     /* its operand, whose address is made after the rise */
+	CALLS,	     /* as PUSHES; and the shadow stack */
+	RETURNS,     /* the shadow stack */
+	JUMPS,	     /* nothing */
+	FROM_VECTOR, /* a place in memory, if its second operand is a vector register */
+	SYSTEM_CALL,
+	NEVER_THE_SAME,
+	EFFECT = 0x1f,
+	PREFIXED = 0x20, /* a prefix for repetition is a part of its opcode */
+};
+
+static const uint8_t effects[X86_INS_ENDING] = {
+	/* moves */
+	[X86_INS_MOV] = STORES,
+	[X86_INS_MOVBE] = STORES,
+	[X86_INS_MOVSX] = REGISTERS,
+	[X86_INS_MOVSXD] = REGISTERS,
+	[X86_INS_MOVZX] = REGISTERS,
+	[X86_INS_LEA] = REGISTERS,
+	[X86_INS_XLATB] = REGISTERS,
+	[X86_INS_BSWAP] = REGISTERS,
+	[X86_INS_CMOVA] = REGISTERS,
+	[X86_INS_CMOVAE] = REGISTERS,
+	[X86_INS_CMOVB] = REGISTERS,
+	[X86_INS_CMOVBE] = REGISTERS,
+	[X86_INS_CMOVE] = REGISTERS,
+	[X86_INS_CMOVG] = REGISTERS,
+	[X86_INS_CMOVGE] = REGISTERS,
+	[X86_INS_CMOVL] = REGISTERS,
+	[X86_INS_CMOVLE] = REGISTERS,
+	[X86_INS_CMOVNE] = REGISTERS,
+	[X86_INS_CMOVNO] = REGISTERS,
+	[X86_INS_CMOVNP] = REGISTERS,
+	[X86_INS_CMOVNS] = REGISTERS,
+	[X86_INS_CMOVO] = REGISTERS,
+	[X86_INS_CMOVP] = REGISTERS,
+	[X86_INS_CMOVS] = REGISTERS,
+	[X86_INS_SETA] = STORES,
+	[X86_INS_SETAE] = STORES,
+	[X86_INS_SETB] = STORES,
+	[X86_INS_SETBE] = STORES,
+	[X86_INS_SETE] = STORES,
+	[X86_INS_SETG] = STORES,
+	[X86_INS_SETGE] = STORES,
+	[X86_INS_SETL] = STORES,
+	[X86_INS_SETLE] = STORES,
+	[X86_INS_SETNE] = STORES,
+	[X86_INS_SETNO] = STORES,
+	[X86_INS_SETNP] = STORES,
+	[X86_INS_SETNS] = STORES,
+	[X86_INS_SETO] = STORES,
+	[X86_INS_SETP] = STORES,
+	[X86_INS_SETS] = STORES,
+	[X86_INS_XCHG] = EXCHANGES,
+	[X86_INS_XADD] = EXCHANGES,
+	[X86_INS_CMPXCHG] = EXCHANGES,
+	/* arithmetics */
+	[X86_INS_ADD] = STORES,
+	[X86_INS_ADC] = STORES,
+	[X86_INS_SUB] = STORES,
+	[X86_INS_SBB] = STORES,
+	[X86_INS_INC] = STORES,
+	[X86_INS_DEC] = STORES,
+	[X86_INS_NEG] = STORES,
+	[X86_INS_AND] = STORES,
+	[X86_INS_OR] = STORES,
+	[X86_INS_XOR] = STORES,
+	[X86_INS_NOT] = STORES,
+	[X86_INS_CMP] = REGISTERS,
+	[X86_INS_TEST] = REGISTERS,
+	[X86_INS_MUL] = REGISTERS,
+	[X86_INS_IMUL] = REGISTERS,
+	[X86_INS_DIV] = REGISTERS,
+	[X86_INS_IDIV] = REGISTERS,
+	[X86_INS_CBW] = REGISTERS,
+	[X86_INS_CWDE] = REGISTERS,
+	[X86_INS_CDQE] = REGISTERS,
+	[X86_INS_CWD] = REGISTERS,
+	[X86_INS_CDQ] = REGISTERS,
+	[X86_INS_CQO] = REGISTERS,
+	[X86_INS_ADCX] = REGISTERS,
+	[X86_INS_ADOX] = REGISTERS | PREFIXED,
+	[X86_INS_CRC32] = REGISTERS | PREFIXED,
+	[X86_INS_MULX] = REGISTERS,
+	/* bits */
+	[X86_INS_SHL] = STORES,
+	[X86_INS_SAL] = STORES,
+	[X86_INS_SHR] = STORES,
+	[X86_INS_SAR] = STORES,
+	[X86_INS_ROL] = STORES,
+	[X86_INS_ROR] = STORES,
+	[X86_INS_RCL] = STORES,
+	[X86_INS_RCR] = STORES,
+	[X86_INS_SHLD] = STORES,
+	[X86_INS_SHRD] = STORES,
+	[X86_INS_BT] = REGISTERS,
+	[X86_INS_BSF] = REGISTERS,
+	[X86_INS_BSR] = REGISTERS,
+	[X86_INS_BTS] = EXCHANGES,
+	[X86_INS_BTR] = EXCHANGES,
+	[X86_INS_BTC] = EXCHANGES,
+	[X86_INS_POPCNT] = REGISTERS | PREFIXED,
+	[X86_INS_LZCNT] = REGISTERS | PREFIXED,
+	[X86_INS_TZCNT] = REGISTERS | PREFIXED,
+	[X86_INS_ANDN] = REGISTERS,
+	[X86_INS_BEXTR] = REGISTERS,
+	[X86_INS_BLSI] = REGISTERS,
+	[X86_INS_BLSMSK] = REGISTERS,
+	[X86_INS_BLSR] = REGISTERS,
+	[X86_INS_BZHI] = REGISTERS,
+	[X86_INS_PDEP] = REGISTERS,
+	[X86_INS_PEXT] = REGISTERS,
+	[X86_INS_RORX] = REGISTERS,
+	[X86_INS_SARX] = REGISTERS,
+	[X86_INS_SHLX] = REGISTERS,
+	[X86_INS_SHRX] = REGISTERS,
+	/* flags, hints */
+	[X86_INS_CLC] = REGISTERS,
+	[X86_INS_STC] = REGISTERS,
+	[X86_INS_CMC] = REGISTERS,
+	[X86_INS_CLD] = REGISTERS,
+	[X86_INS_STD] = REGISTERS,
+	[X86_INS_LAHF] = REGISTERS,
+	[X86_INS_SAHF] = REGISTERS,
+	[X86_INS_NOP] = REGISTERS,
+	[X86_INS_LFENCE] = REGISTERS,
+	[X86_INS_MFENCE] = REGISTERS,
+	[X86_INS_SFENCE] = REGISTERS,
+	[X86_INS_PREFETCH] = REGISTERS,
+	[X86_INS_PREFETCHW] = REGISTERS,
+	[X86_INS_PREFETCHNTA] = REGISTERS,
+	[X86_INS_PREFETCHT0] = REGISTERS,
+	[X86_INS_PREFETCHT1] = REGISTERS,
+	[X86_INS_PREFETCHT2] = REGISTERS,
+	[X86_INS_PAUSE] = REGISTERS | PREFIXED,
+	[X86_INS_ENDBR64] = REGISTERS | PREFIXED,
+	/* stack */
+	[X86_INS_PUSH] = PUSHES,
+	[X86_INS_POP] = POPS,
+	[X86_INS_LEAVE] = REGISTERS,
+	[X86_INS_CALL] = CALLS,
+	[X86_INS_RET] = RETURNS,
+	/* jumps */
+	[X86_INS_JA] = JUMPS,
+	[X86_INS_JAE] = JUMPS,
+	[X86_INS_JB] = JUMPS,
+	[X86_INS_JBE] = JUMPS,
+	[X86_INS_JE] = JUMPS,
+	[X86_INS_JG] = JUMPS,
+	[X86_INS_JGE] = JUMPS,
+	[X86_INS_JL] = JUMPS,
+	[X86_INS_JLE] = JUMPS,
+	[X86_INS_JNE] = JUMPS,
+	[X86_INS_JNO] = JUMPS,
+	[X86_INS_JNP] = JUMPS,
+	[X86_INS_JNS] = JUMPS,
+	[X86_INS_JO] = JUMPS,
+	[X86_INS_JP] = JUMPS,
+	[X86_INS_JS] = JUMPS,
+	[X86_INS_JECXZ] = JUMPS,
+	[X86_INS_JRCXZ] = JUMPS,
+	[X86_INS_LOOP] = JUMPS,
+	[X86_INS_LOOPE] = JUMPS,
+	[X86_INS_LOOPNE] = JUMPS,
+	[X86_INS_JMP] = JUMPS,
+	/* what vector registers hold, to elsewhere */
+	[X86_INS_MOVD] = FROM_VECTOR,
+	[X86_INS_MOVAPS] = FROM_VECTOR,
+	[X86_INS_MOVUPS] = FROM_VECTOR,
+	[X86_INS_MOVLPS] = FROM_VECTOR,
+	[X86_INS_MOVHPS] = FROM_VECTOR,
+	[X86_INS_MOVAPD] = FROM_VECTOR,
+	[X86_INS_MOVUPD] = FROM_VECTOR,
+	[X86_INS_MOVLPD] = FROM_VECTOR,
+	[X86_INS_MOVHPD] = FROM_VECTOR,
+	[X86_INS_MOVDQA] = FROM_VECTOR,
+	[X86_INS_MOVQ] = FROM_VECTOR | PREFIXED,
+	[X86_INS_MOVSS] = FROM_VECTOR | PREFIXED,
+	[X86_INS_MOVSD] = FROM_VECTOR | PREFIXED,
+	[X86_INS_MOVDQU] = FROM_VECTOR | PREFIXED,
+	[X86_INS_VMOVD] = FROM_VECTOR,
+	[X86_INS_VMOVQ] = FROM_VECTOR,
+	[X86_INS_VMOVSS] = FROM_VECTOR,
+	[X86_INS_VMOVSD] = FROM_VECTOR,
+	[X86_INS_VMOVAPS] = FROM_VECTOR,
+	[X86_INS_VMOVUPS] = FROM_VECTOR,
+	[X86_INS_VMOVLPS] = FROM_VECTOR,
+	[X86_INS_VMOVHPS] = FROM_VECTOR,
+	[X86_INS_VMOVAPD] = FROM_VECTOR,
+	[X86_INS_VMOVUPD] = FROM_VECTOR,
+	[X86_INS_VMOVLPD] = FROM_VECTOR,
+	[X86_INS_VMOVHPD] = FROM_VECTOR,
+	[X86_INS_VMOVDQA] = FROM_VECTOR,
+	[X86_INS_VMOVDQU] = FROM_VECTOR,
+	[X86_INS_MOVMSKPS] = FROM_VECTOR,
+	[X86_INS_MOVMSKPD] = FROM_VECTOR,
+	[X86_INS_PMOVMSKB] = FROM_VECTOR,
+	[X86_INS_VMOVMSKPS] = FROM_VECTOR,
+	[X86_INS_VMOVMSKPD] = FROM_VECTOR,
+	[X86_INS_VPMOVMSKB] = FROM_VECTOR,
+	/* never */
+	[X86_INS_SYSCALL] = SYSTEM_CALL,
+	[X86_INS_SYSENTER] = SYSTEM_CALL,
+	[X86_INS_INT] = SYSTEM_CALL,
+	[X86_INS_CPUID] = NEVER_THE_SAME,
+	[X86_INS_RDTSC] = NEVER_THE_SAME,
+	[X86_INS_RDTSCP] = NEVER_THE_SAME,
+	[X86_INS_RDPMC] = NEVER_THE_SAME,
+	[X86_INS_RDRAND] = NEVER_THE_SAME,
+	[X86_INS_RDSEED] = NEVER_THE_SAME,
+};
+
+enum {
+	LOCK = 0xf0,
+	REPNE = 0xf2,
+	REP = 0xf3,
+	OPERAND_SIZE = 0x66,
+	ADDRESS_SIZE = 0x67,
+	EVEX = 0x62,
+	WORD = 8,
+};
+
+/* What comes before the operands. */
+struct opcode {
+	bool lock, rep, repne, operand_size, address_size;
+	bool odd;      /* prefixes where processors may differ */
+	uint8_t first; /* its first byte, after prefixes and REX */
+};
+
+static bool take_prefix(uint8_t byte, struct opcode *opcode)
+{
+	switch (byte) {
+	case LOCK:
+		return opcode->lock = true;
+	case REPNE:
+		return opcode->repne = true;
+	case REP:
+		return opcode->rep = true;
+	case OPERAND_SIZE:
+		return opcode->operand_size = true;
+	case ADDRESS_SIZE:
+		return opcode->address_size = true;
+	case 0x26: /* es, cs, ss, ds, fs, gs */
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_rex(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40;
+}
+
+/* By the bytes, as capstone's versions keep different ones of them. */
+static struct opcode find_opcode(const cs_insn *cs)
+{
+	struct opcode found = {0}, more = {0};
+	const uint8_t *p = cs->bytes, *last = p + cs->size - 1;
+
+	while (p < last && take_prefix(*p, &found))
+		p++;
+	if (p < last && is_rex(*p))
+		p++;
+	found.odd = is_rex(*p) || take_prefix(*p, &more) || (found.rep && found.repne);
+	found.first = *p;
+	return found;
+}
+
+static bool is_string(uint8_t opcode)
+{
+	return (opcode >= 0xa4 && opcode <= 0xa7) ||
+	       (opcode >= 0xaa && opcode <= 0xaf) || (opcode >= 0x6c && opcode <= 0x6f);
+}
+
+static bool is_vector(const cs_x86_op *operand)
+{
+	return operand->type == X86_OP_REG &&
+	       ((operand->reg >= X86_REG_XMM0 && operand->reg <= X86_REG_XMM15) ||
+		(operand->reg >= X86_REG_YMM0 && operand->reg <= X86_REG_YMM15));
+}
+
+static bool is_general(const cs_x86_op *operand)
+{
+	return operand->type != X86_OP_REG ||
+	       x86_64_general(operand->reg) != X86_64_NO_REGISTER;
+}
+
+static bool is_memory(const cs_x86 *x86, unsigned int number)
+{
+	return number < x86->op_count && x86->operands[number].type == X86_OP_MEM;
+}
+
+/* Why an instruction that no row tells of is refused. */
+static const char *why_unknown(const cs_insn *cs)
+{
+	static const char vector[] = "it changes vector registers";
+	static const struct {
+		uint8_t group;
+		const char *why;
+	} reasons[] = {
+		{X86_GRP_FPU, "it changes the state of the x87 unit"},
+		{X86_GRP_MMX, vector},
+		{X86_GRP_SSE1, vector},
+		{X86_GRP_SSE2, vector},
+		{X86_GRP_SSE3, vector},
+		{X86_GRP_SSSE3, vector},
+		{X86_GRP_SSE41, vector},
+		{X86_GRP_SSE42, vector},
+		{X86_GRP_AVX, vector},
+		{X86_GRP_AVX2, vector},
+		{X86_GRP_AVX512, vector},
+		{X86_GRP_FMA, vector},
+		{X86_GRP_AES, vector},
+		{X86_GRP_SHA, vector},
+		{X86_GRP_PRIVILEGE, "it is privileged"},
+		{X86_GRP_INT, "it enters the kernel"},
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (memchr(cs->detail->groups, reasons[i].group,
+			   cs->detail->groups_count))
+			return reasons[i].why;
+	return "it may change more than general registers";
+}
+
+static const char *check_string(const struct opcode *opcode)
+{
+	if (!is_string(opcode->first))
+		return NULL;
+	return opcode->rep || opcode->repne ? "it may be interrupted midway (rep)"
+					    : "it is a string operation";
+}
+
+static const char *check_prefixes(const struct opcode *opcode, uint8_t row)
+{
+	enum effect effect = row & EFFECT;
+	bool transfers = effect == CALLS || effect == RETURNS || effect == JUMPS;
+
+	if (opcode->lock)
+		return "it writes memory by a locked operation";
+	if (opcode->first == EVEX)
+		return "it is one of AVX-512";
+	if (opcode->odd ||
+	    ((opcode->rep || opcode->repne) && !transfers && !(row & PREFIXED)) ||
+	    (opcode->operand_size && (transfers || effect == PUSHES)) ||
+	    (opcode->address_size && effect != REGISTERS && !transfers))
+		return "it has unusual prefixes";
+	return NULL;
+}
+
+/* Its second operand is a vector register, its first none. */
+static const char *check_vector(const cs_x86 *x86)
+{
+	if (x86->op_count != 2 || !is_general(&x86->operands[0]))
+		return "it changes vector registers";
+	if (!is_vector(&x86->operands[1]))
+		return "it changes the state of the x87 unit";
+	return NULL;
+}
+
+static const char *check_operands(const cs_x86 *x86, enum effect effect)
+{
+	if (effect == FROM_VECTOR)
+		return check_vector(x86);
+	for (uint8_t i = 0; i < x86->op_count; i++)
+		if (!is_general(&x86->operands[i]))
+			return "it is about special registers";
+	if (effect == EXCHANGES && (is_memory(x86, 0) || is_memory(x86, 1)))
+		return "it exchanges values with memory";
+	if (effect == POPS && is_memory(x86, 0))
+		return "it writes memory that it does not name";
+	return NULL;
+}
+
+/* Is it in the frame, or a variable? Only a frame may have an index: what else an index
+ * reaches is not known. */
+static bool is_own(const x86_op_mem *mem)
+{
+	if (mem->base == X86_REG_RSP || mem->base == X86_REG_RBP)
+		return true;
+	return (mem->base == X86_REG_RIP || mem->base == X86_REG_INVALID) &&
+	       mem->index == X86_REG_INVALID;
+}
+
+static void describe(const cs_insn *cs, const cs_x86_op *operand,
+		     struct insn_store *store)
+{
+	const x86_op_mem *mem = &operand->mem;
+
+	*store = (struct insn_store){
+		.len = operand->size,
+		.base = REG_NONE,
+		.index = REG_NONE,
+		.scale = (uint8_t)mem->scale,
+		.displacement = mem->disp,
+	};
+	if (mem->base == X86_REG_RIP) {
+		store->base = X86_64_RIP;
+		store->displacement += cs->size;
+	} else if (mem->base != X86_REG_INVALID) {
+		store->base = (unsigned int)x86_64_general(mem->base);
+	}
+	if (mem->index != X86_REG_INVALID && mem->index != X86_REG_RIZ)
+		store->index = (unsigned int)x86_64_general(mem->index);
+}
+
+static const char *find_store(const cs_insn *cs, struct insn_undo *ret)
+{
+	const cs_x86_op *operand = &cs->detail->x86.operands[0];
+	const x86_op_mem *mem = &operand->mem;
+
+	if (mem->segment == X86_REG_FS || mem->segment == X86_REG_GS || !is_own(mem))
+		return "it writes memory that others may see";
+	if (operand->size == 0 || operand->size > UNDO_BYTES_MAX)
+		return "it writes too much memory";
+	describe(cs, operand, &ret->store);
+	ret->by_frame_pointer = mem->base == X86_REG_RBP;
+	return NULL;
+}
+
+/* What the table lets through. */
+static const char *find_effect(const cs_insn *cs, enum effect effect,
+			       struct insn_undo *ret)
+{
+	static const struct insn_store pushed = {
+		.len = WORD,
+		.below_stack = true,
+		.base = X86_64_RSP,
+		.index = REG_NONE,
+		.scale = 1,
+		.displacement = -WORD,
+	};
+
+	ret->transfers_stack = effect == CALLS || effect == RETURNS;
+	if (effect == PUSHES || effect == CALLS)
+		ret->store = pushed;
+	if ((effect == STORES || effect == FROM_VECTOR) &&
+	    is_memory(&cs->detail->x86, 0))
+		return find_store(cs, ret);
+	return NULL;
+}
+
+static const char *check_row(const cs_insn *cs, enum effect effect)
+{
+	switch (effect) {
+	case UNKNOWN:
+		return why_unknown(cs);
+	case SYSTEM_CALL:
+		return "it enters the kernel";
+	case NEVER_THE_SAME:
+		return "what it reads is another value each time";
+	default:
+		return NULL;
+	}
+}
+
+void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
+{
+	uint8_t row = cs->id < X86_INS_ENDING ? effects[cs->id] : UNKNOWN;
+	const struct opcode opcode = find_opcode(cs);
+	enum effect effect = row & EFFECT;
+
+	*ret = (struct insn_undo){.why_not = check_string(&opcode)};
+	if (!ret->why_not && !opcode.lock)
+		ret->why_not = check_row(cs, effect);
+	if (!ret->why_not)
+		ret->why_not = check_prefixes(&opcode, row);
+	if (!ret->why_not)
+		ret->why_not = check_operands(&cs->detail->x86, effect);
+	if (!ret->why_not)
+		ret->why_not = find_effect(cs, effect, ret);
+}

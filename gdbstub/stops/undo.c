@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/undo.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "inferior/symbols.h"
+#include "stops/breakpoints.h"
+#include "stops/decoder.h"
+
+/* Does the frame pointer point to the frame at @addr? */
+static bool has_frame_pointer(const struct inferior *inferior, uint64_t addr)
+{
+	struct symbols *symbols = symbols_create(inferior);
+	int number = symbols_frame_register(symbols, addr);
+
+	symbols_destroy(symbols);
+	return number == inferior->arch->frame_pointer_dwarf;
+}
+
+static bool has_shadow_stack(const struct inferior *inferior)
+{
+	const struct status_word *wanted = inferior->arch->shadow_stack;
+	_cleanup_buffer_ struct buffer status = {0};
+	const char *line, *word;
+
+	if (!wanted || inferior_proc_file(inferior, "status", &status) < 0)
+		return false;
+	line = strstr(buffer_string(&status), wanted->line);
+	word = line ? strstr(line, wanted->word) : NULL;
+	return word && word < line + strcspn(line, "\n");
+}
+
+static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *code,
+		   size_t len, struct insn_undo *ret)
+{
+	struct decoder decoder;
+
+	*ret = (struct insn_undo){.why_not = "it is not known"};
+	if (!decoder_init(&decoder, arch))
+		return;
+	if (decoder_run(&decoder, code, len, addr))
+		arch->undo(decoder.insn, ret);
+	decoder_deinit(&decoder);
+}
+
+static const char *why_not(const struct inferior *inferior, uint64_t addr,
+			   const struct insn_undo *undo)
+{
+	if (undo->why_not)
+		return undo->why_not;
+	if (undo->transfers_stack && has_shadow_stack(inferior))
+		return "it changes the shadow stack";
+	if (undo->by_frame_pointer && !has_frame_pointer(inferior, addr))
+		return "it writes memory by a register that is not known to point to "
+		       "the stack";
+	return NULL;
+}
+
+struct error *undo_find(struct inferior *inferior, uint64_t addr, struct insn_undo *ret)
+{
+	const struct arch_ops *arch = inferior->arch;
+	uint8_t code[INSN_LEN_MAX];
+	ssize_t n = breakpoints_read_memory(inferior, addr, code, sizeof(code));
+
+	if (!arch->undo)
+		return error_create(0, "no instruction of %s is known well enough",
+				    arch->name);
+	if (n <= 0)
+		return error_create(n < 0 ? (int)-n : EFAULT,
+				    "the instruction cannot be read");
+	decode(arch, addr, code, (size_t)n, ret);
+	ret->why_not = why_not(inferior, addr, ret);
+	return ret->why_not
+		       ? error_create(0, "the instruction there cannot be undone: %s",
+				      ret->why_not)
+		       : NULL;
+}

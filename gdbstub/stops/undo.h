@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Instructions that can be undone: a uprobe's stop comes behind its instruction, and is
+ * made one before it by putting back the general registers and what was stored.
+ */
+#ifndef TRUEHIT_STOPS_UNDO_H
+#define TRUEHIT_STOPS_UNDO_H
+
+#include "inferior/inferior.h"
+
+/**
+ * How the instruction at @addr is undone, in any thread. The error says, for people,
+ * why it cannot be. A ret->store that is not .below_stack can be undone only while the
+ * process has one thread. That no thread has a shadow stack, if ret->transfers_stack,
+ * holds for now: a program may turn it on.
+ */
+struct error *undo_find(struct inferior *inferior, uint64_t addr,
+			struct insn_undo *ret);
+
+#endif
