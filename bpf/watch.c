@@ -34,6 +34,31 @@ bool watch_last_equals(struct watch_last *last, const uint8_t *bytes)
 	return equal;
 }
 
+void watch_last_agree(struct watch_last *last, const uint8_t *bytes)
+{
+	lock(last);
+	last->unsure = memcmp(last->bytes, bytes, sizeof(last->bytes)) != 0;
+	unlock(last);
+}
+
+void watch_last_set(struct watch_last *last, const uint8_t *bytes, bool sure)
+{
+	lock(last);
+	memcpy(last->bytes, bytes, sizeof(last->bytes));
+	last->unsure = !sure;
+	unlock(last);
+}
+
+void watch_last_take_back(struct watch_last *last, const struct watch_values *values)
+{
+	lock(last);
+	if (values->len > 0 &&
+	    memcmp(last->bytes, values->new, sizeof(last->bytes)) == 0)
+		memcpy(last->bytes, values->old, sizeof(last->bytes));
+	last->unsure = 1;
+	unlock(last);
+}
+
 bool watch_last_exchange(struct watch_last *last, unsigned int len,
 			 bool (*read)(void *data, uint8_t *bytes), void *data,
 			 struct watch_values *ret)

@@ -33,8 +33,16 @@ struct watch_last {
 void watch_last_doubt(struct watch_last *last);
 /** Are these WATCH_BYTES bytes what is kept? */
 bool watch_last_equals(struct watch_last *last, const uint8_t *bytes);
+/** Somebody who compares, too, has these WATCH_BYTES bytes: unless they are what is
+ * kept, the next hit counts as a change, and else it does not. */
+void watch_last_agree(struct watch_last *last, const uint8_t *bytes);
+/** Keeps these WATCH_BYTES bytes. Not @sure: the next hit counts as a change. */
+void watch_last_set(struct watch_last *last, const uint8_t *bytes, bool sure);
+/** Takes a hit back, unless there was another since, which is kept then. The next one
+ * counts as a change. */
+void watch_last_take_back(struct watch_last *last, const struct watch_values *values);
 /**
- * A hit, or somebody else looks: keeps what @read(@data) finds, WATCH_BYTES bytes; *ret
+ * A hit: keeps what @read(@data) finds, WATCH_BYTES bytes; *ret
  * is what has become of the first @len. True: that is a change, also if nothing can be
  * read (*ret has no values then).
  */

@@ -12,6 +12,7 @@
 #include "server.h"
 #include "stops/breakpoints.h"
 #include "stops/replay.h"
+#include "stops/watch.h"
 
 struct range {
 	struct inferior *inferior;
@@ -59,6 +60,7 @@ static struct error *read_range(struct server *server, struct cursor *args,
 		return error_create((int)-n, "memory at 0x%llx",
 				    (unsigned long long)range.addr);
 	*len = (size_t)n;
+	watch_shown(server_thread(server), range.addr, *data, *len);
 	return NULL;
 }
 

@@ -54,9 +54,14 @@ struct commands {
 struct watch {
 	bool filters;	/* it has one */
 	bool rewritten; /* the client has written there since the last resume */
-	bool moved;	/* at a resume since, memory was not what was told */
-	uint8_t told[WATCH_BYTES]; /* what the client has seen there last */
+	uint8_t told[WATCH_BYTES]; /* what the client remembers */
+	bool guessed;		   /* ... or else */
 	struct watch_last last;	   /* unless the engine has it: watch_last() */
+
+	/* A hit at which the client has yet to look at memory: */
+	pid_t reader;		 /* the thread, or 0 */
+	uint32_t seen;		 /* what it has looked at, a bit per byte */
+	struct watch_values hit; /* what that has changed, if it is known */
 };
 
 /** One place to stop: what gdb asked for, and how it is served. */

@@ -166,6 +166,10 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	}
 	if (error)
 		return error;
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->fresh || !run->non_stop)
+			watch_looked(thread);
+	}
 	watch_prepare(inferior->breakpoints);
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		prepare_thread(run, thread);
@@ -247,7 +251,7 @@ static void report(struct run *run, const struct stop *stop)
 	engines_print_output(&run->engines, true);
 	run->last = *stop;
 	if (thread && stop->kind == STOP_WATCH)
-		watch_told(thread->inferior->breakpoints, stop->addr);
+		watch_told(thread, stop);
 	if (thread) {
 		thread->last_signal = stop->signal;
 		thread->inferior->seen = true;

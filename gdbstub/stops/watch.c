@@ -5,7 +5,8 @@
 
 #include "stops/ignore.h"
 #include "stops/location.h"
-#include "stops/replay.h"
+#include "stops/run.h"
+#include "stops/share.h"
 
 /* Where hits come before the access, there is nothing to compare yet. */
 static bool can_filter(const struct location *location)
@@ -36,24 +37,28 @@ static bool read_contents(void *data, uint8_t *bytes)
 			     location->len) == (ssize_t)location->len;
 }
 
-/* As the client sees it. */
-static bool read_shown(const struct location *location, uint8_t *bytes)
+/* The client remembers what memory holds now. Not @sure: or what it was a moment ago,
+ * or nothing, as it is none of its thread's. */
+static void begin_anew(struct location *location, bool sure)
 {
-	memset(bytes, 0, WATCH_BYTES);
-	return replay_read_memory(location->inferior, location->addr, bytes,
-				  location->len) == (ssize_t)location->len;
+	struct watch *watch = &location->watch;
+
+	watch->rewritten = false;
+	watch->guessed = !read_contents(location, watch->told) || !sure;
+	watch_last_set(watch_last(location), watch->told, !watch->guessed);
 }
 
-/* The client has seen what memory holds now. */
-static void begin_anew(struct location *location)
+/* Did threads run when the client looked at memory, so that others have changed it
+ * since? */
+static bool is_running(const struct inferior *inferior)
 {
-	struct watch_last *last = watch_last(location);
-	struct watch_values values;
+	const struct thread *thread;
 
-	location->watch.rewritten = location->watch.moved = false;
-	watch_last_exchange(last, location->len, read_contents, location, &values);
-	if (values.len == 0 || !read_shown(location, location->watch.told))
-		watch_last_doubt(last);
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->action.kind != RESUME_NONE)
+			return true;
+	}
+	return false;
 }
 
 static bool overlaps(const struct location *location, uint64_t addr, size_t len)
@@ -68,7 +73,7 @@ void watch_init(struct location *location)
 	bool filters = can_filter(location);
 
 	if (filters && !location->watch.filters)
-		begin_anew(location);
+		begin_anew(location, !is_running(location->inferior));
 	location->watch.filters = filters;
 }
 
@@ -93,23 +98,96 @@ void watch_untold(struct location *location)
 		watch_last_doubt(watch_last(location));
 }
 
-/* The client compares the values of all its watchpoints that have the address. */
-void watch_told(struct breakpoints *breakpoints, uint64_t addr)
-{
-	struct location *location;
-
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->watch.filters && overlaps(location, addr, 1))
-			begin_anew(location);
-	}
-}
-
 bool watch_may_differ(const struct location *location, const uint8_t *bytes)
 {
 	const struct watch *watch = &location->watch;
 
-	return watch->moved || memcmp(watch->told, bytes, sizeof(watch->told)) != 0;
+	return watch->guessed || memcmp(watch->told, bytes, sizeof(watch->told)) != 0;
 }
+
+/* ---- the client looks ---- */
+
+/* It compares the values of all its watchpoints that have the address. */
+void watch_told(const struct thread *thread, const struct stop *stop)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+		struct watch *watch = &location->watch;
+
+		if (!watch->filters || !overlaps(location, stop->addr, 1))
+			continue;
+		watch->guessed |= watch->reader != 0;
+		watch->reader = thread->tid;
+		watch->seen = 0;
+		watch->hit = (struct watch_values){0};
+		if (location->addr == stop->addr && location->len == stop->values.len)
+			watch->hit = stop->values;
+	}
+}
+
+static void look(struct location *location, uint64_t addr, const uint8_t *data,
+		 size_t len)
+{
+	struct watch *watch = &location->watch;
+	const uint32_t all = UINT32_MAX >> (WATCH_BYTES - location->len);
+
+	for (unsigned int i = 0; i < location->len; i++) {
+		uint64_t at = location->addr + i - addr;
+
+		if (at < len && (watch->seen >> i & 1) == 0) {
+			watch->told[i] = data[at];
+			watch->seen |= UINT32_C(1) << i;
+		}
+	}
+	if (watch->seen != all)
+		return;
+	watch->reader = 0;
+	watch->guessed = false;
+	watch_last_agree(watch_last(location), watch->told);
+}
+
+void watch_shown(const struct thread *thread, uint64_t addr, const void *data,
+		 size_t len)
+{
+	struct location *location;
+
+	if (!thread->inferior->breakpoints)
+		return;
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+		if (location->watch.reader == thread->tid)
+			look(location, addr, data, len);
+	}
+}
+
+/* Hits of shared slots are whose bytes differ: those of a hit that was taken back
+ * would, at others' hits. */
+static void take_back(struct location *location)
+{
+	struct watch_last *last = watch_last(location);
+
+	if (share_carrier(location))
+		watch_last_doubt(last);
+	else
+		watch_last_take_back(last, &location->watch.hit);
+}
+
+void watch_looked(const struct thread *thread)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+		struct watch *watch = &location->watch;
+
+		if (watch->reader != thread->tid)
+			continue;
+		watch->reader = 0;
+		watch->guessed |= watch->seen != 0;
+		take_back(location);
+	}
+}
+
+/* ---- what changes without a hit ---- */
 
 void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len)
 {
@@ -147,7 +225,7 @@ static bool note_doubts(struct location *location)
 	uint8_t bytes[WATCH_BYTES];
 	bool is_read = read_contents(location, bytes);
 
-	location->watch.moved |= !is_read || watch_may_differ(location, bytes);
+	location->watch.guessed |= !is_read || watch_may_differ(location, bytes);
 	if (!is_read || !watch_last_equals(last, bytes))
 		return true;
 	return tells_all(location) && !watch_last_equals(last, location->watch.told);
@@ -161,7 +239,7 @@ void watch_prepare(struct breakpoints *breakpoints)
 		if (!location->watch.filters)
 			continue;
 		if (location->watch.rewritten)
-			begin_anew(location);
+			begin_anew(location, false);
 		else if (note_doubts(location))
 			watch_last_doubt(watch_last(location));
 	}
@@ -172,6 +250,7 @@ void watch_prepare(struct breakpoints *breakpoints)
 void watch_inherit(struct location *child, struct location *parent)
 {
 	child->watch = parent->watch;
+	child->watch.reader = 0;
 	child->watch.last = *watch_last(parent);
 	child->watch.last.lock = 0;
 }

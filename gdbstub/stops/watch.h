@@ -3,18 +3,22 @@
  * The value filter of write watchpoints, on the stub's side. What gdb does at each hit
  * that it is told of (breakpoint.c, watchpoint_check): if the value is the one that it
  * remembers, the program goes on; else it remembers the new one, and then the condition
- * decides. It forgets what it remembers, and reads it anew at the next resume, where it
- * writes the memory itself. So hits that change nothing need not be told.
+ * decides. It does not even look where another thread has written a local variable. It
+ * forgets what it remembers, and reads it anew at the next resume, where it writes the
+ * memory itself. So hits that change nothing need not be told.
  *
  * Of each watchpoint two things are kept: what the last hit has found (bpf/watch.h),
  * which is what gdb would remember if it were told of all, and with which the next one
- * is compared; and what gdb does remember. Where these may not be the same, the next
- * hit counts as a change: gdb, told of one too many, ignores it.
+ * is compared; and what gdb does remember: what it has read since it was told of the
+ * last one. Where these may not be the same, the next hit counts as a change: gdb, told
+ * of one too many, ignores it.
  */
 #ifndef TRUEHIT_STOPS_WATCH_H
 #define TRUEHIT_STOPS_WATCH_H
 
 #include "stops/breakpoints.h"
+
+struct stop;
 
 /** Before the location is put in place: decides about its filter. A new one begins with
  * what memory holds; one that had it goes on. */
@@ -29,8 +33,15 @@ struct watch_last *watch_last(struct location *location);
 bool watch_changed(struct hit *hit);
 /** A hit that was a change is not told to the client. */
 void watch_untold(struct location *location);
-/** The client is told of a hit at @addr. */
-void watch_told(struct breakpoints *breakpoints, uint64_t addr);
+/** The client is told of a thread's hit. What it reads then, for this thread and until
+ * this is resumed, is what it compares. */
+void watch_told(const struct thread *thread, const struct stop *stop);
+/** It reads memory for this thread, and is shown this. */
+void watch_shown(const struct thread *thread, uint64_t addr, const void *data,
+		 size_t len);
+/** It resumes the thread. A hit of it that the client has been told of, but has not
+ * looked at, is none for it: to a local variable, by another thread than its own. */
+void watch_looked(const struct thread *thread);
 /** May the client remember other bytes than these, WATCH_BYTES of them? */
 bool watch_may_differ(const struct location *location, const uint8_t *bytes);
 /** The client has written memory. */

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Watchpoints and writes that change nothing: gdb shows what it shows without the filter."""
+import random
 import re
 
 import harness
 import rsp
+from test_nonstop import NonStop
 from test_protocol import symbol
 from test_rights import ordinary_user
 
@@ -88,13 +90,115 @@ def test_gdb_writes(t):
         t.equal(values(gdb), [("3", "7"), ("7", "8"), ("9", "8")], f"without rights: {user}")
 
 
-def count_stops(client):
-    """To the end of the program."""
+def owned(t, writes, *commands, user=False):
+    """The values shown of a local variable that another thread writes, too."""
+    server, prog = start(t, "owned", *writes, user=user)
+    gdb = t.gdb(server, f"break {t.line('rewrite.c', 'OWNED')}", "continue", "delete", *commands,
+                "watch mine", *["continue"] * (len(writes) + 1), prog=prog)
+    return values(gdb)
+
+
+def test_local_of_another_thread(t):
+    """gdb ignores what other threads write, and remembers what it was before."""
+    for user in False, True:
+        got = owned(t, ["+5", "5", "5", "+3", "5", "3", "+4", "+3", "3", "+6", "+6", "6"],
+                    user=user)
+        t.equal(got, [("7", "5"), ("5", "3"), ("3", "6")], f"without rights: {user}")
+
+
+def test_local(t):
+    """What gdb reads of the stack, it reads in larger pieces."""
+    server, prog = start(t, "owned", *["5"] * 30, "6")
+    gdb = t.gdb(server, f"break {t.line('rewrite.c', 'OWNED')}", "continue", "delete", "watch mine",
+                "continue", "continue", "monitor breakpoints", prog=prog)
+    t.equal(values(gdb), [("7", "5"), ("5", "6")], "old and new values")
+    if not t.config.reference:
+        t.equal(t.counts(gdb.output())["true"], 2, "hits that gdb was told of")
+
+
+def test_random_local(t):
+    """As without the filter."""
+    t.truehit_only("a value filter")
+    chance = random.Random(7)
+    for _ in range(2):
+        writes = [chance.choice(("", "+")) + str(chance.randrange(3)) for _ in range(30)]
+        wanted = owned(t, writes, "monitor set watch-filter off")
+        t.check(wanted, f"nothing is shown for {writes}")
+        t.equal(owned(t, writes), wanted, f"values for {writes}")
+
+
+def at_loop(t, line=None, packet=None, condition=""):
+    """A client at the beginning of the loop, with a watchpoint; where its variable is."""
+    server = t.server("COMM", t.prog(PROG), "loop", "20")
+    client = rsp.Client(server)
+    client.ask("qSupported:swbreak+;hwbreak+")
+    begin, flag = (symbol(t, PROG, name) for name in ("begin", "flag"))
+    if line:
+        client.monitor(line)
+    if packet:
+        t.equal(client.ask(packet), "", packet)
+    t.equal(client.ask(f"Z0,{begin:x},1"), "OK", "begin")
+    t.match("^T05", client.ask("vCont;c"), "begin")
+    t.equal(client.ask(f"z0,{begin:x},1"), "OK", "begin")
+    t.equal(client.ask(f"Z2,{flag:x},4{condition}"), "OK", "flag")
+    return server, client, flag
+
+
+def check_what_was_shown(t, condition):
+    server, client, flag = at_loop(t, condition=condition)
+
+    def poke(value):
+        with open(f"/proc/{server.inferior()}/mem", "r+b", buffering=0) as memory:
+            memory.seek(flag)
+            memory.write(value.to_bytes(4, "little"))
+
+    def read():
+        return int.from_bytes(bytes.fromhex(client.ask(f"m{flag:x},4")), "little")
+
+    t.match("^T05.*watch:", client.ask("vCont;c"), "7 -> 8")
+    poke(5)
+    t.equal(read(), 5, "what is shown")
+    poke(8)
+    t.match("^T05.*watch:", client.ask("vCont;c"), "5 -> 8")
+    t.equal(read(), 8, "what is shown")
+    t.equal(client.ask("vCont;c"), "W00", "the end")
+
+
+def test_what_the_client_was_shown(t):
+    """Something changes memory without a hit, just while the client looks at it."""
+    t.truehit_only("a value filter")
+    check_what_was_shown(t, "")
+    check_what_was_shown(t, ";X3,220127")  # const8 1; end
+
+
+def test_set_while_the_program_runs(t):
+    """What the client remembers may be what was there before."""
+    n = NonStop(t, "loop", str(10 ** 9), program=PROG)
+    flag = n.symbol("flag")
+    n.fetch(n.ask("?"))
+    n.expect("OK", "vCont;c")
+    n.expect("OK", f"Z2,{flag:x},4")
+    thread = n.notified()[0][1]
+    n.expect("OK", f"Hg{thread}")
+    n.expect("07000000", f"m{flag:x},4")
+    n.expect("OK", f"vCont;c:{thread}")
+    if t.config.reference:
+        return
+
+    def counts():
+        return t.counts(n.client.monitor("breakpoints"))
+    harness.wait_for(lambda: counts()["hits"] > 100, "hits")
+    t.equal(counts()["true"], 1, "hits that were told")
+
+
+def count_stops(client, flag):
+    """To the end of the program, looking at the variable as gdb does."""
     count = 0
     while True:
         stop = client.ask("vCont;c")
         if not stop.startswith("T05"):
             return count, stop
+        client.ask(f"m{flag:x},4")
         count += 1
 
 
@@ -103,17 +207,6 @@ def test_every_write(t):
     t.truehit_only("a value filter")
     for line, packet, wanted in ((None, None, 1), ("set watch-filter off", None, 24),
                                  (None, "QThreadSuffixSupported", 24)):
-        server = t.server("COMM", t.prog(PROG), "loop", "20")
-        client = rsp.Client(server)
-        client.ask("qSupported:swbreak+;hwbreak+")
-        begin, flag = (symbol(t, PROG, name) for name in ("begin", "flag"))
-        if line:
-            client.monitor(line)
-        if packet:
-            t.equal(client.ask(packet), "", packet)
-        t.equal(client.ask(f"Z0,{begin:x},1"), "OK", "begin")
-        t.match("^T05", client.ask("vCont;c"), "begin")
-        t.equal(client.ask(f"z0,{begin:x},1"), "OK", "begin")
-        t.equal(client.ask(f"Z2,{flag:x},4"), "OK", "flag")
-        t.equal(count_stops(client), (wanted, "W00"), f"stops, {line or packet}")
+        _, client, flag = at_loop(t, line, packet)
+        t.equal(count_stops(client, flag), (wanted, "W00"), f"stops, {line or packet}")
         client.close()

@@ -167,6 +167,28 @@ def test_random_without_rights(t):
     compare_random(t, SEED + 1, user=True)
 
 
+def local_of_another_thread(t, writes, condition, extended):
+    """The values that gdb has shown of a local variable which another thread writes,
+    too (rewrite.c)."""
+    server = t.server("COMM", t.prog("rewrite"), "owned", *writes)
+    gdb = t.gdb(server, f"break {t.line('rewrite.c', 'OWNED')}", "continue", "delete",
+                f"watch mine if {condition}", *["continue"] * (len(writes) + 1),
+                prog=t.prog("rewrite"), first=[f"source {SCRIPT}"] if extended else [])
+    return re.findall(VALUES, gdb.output())
+
+
+def test_local_of_another_thread(t):
+    """Its writes are none for gdb, what the condition may say."""
+    t.truehit_only("conditions handed over")
+    chance = random.Random(8)
+    for condition in "mine == 1", "mine != 0", "mine > 1", "mine % 2 == 0":
+        writes = [chance.choice(("", "", "+")) + str(chance.randrange(4)) for _ in range(30)]
+        got, wanted = [local_of_another_thread(t, writes, condition, extended)
+                       for extended in (True, False)]
+        t.check(wanted, f"nothing is shown for {writes}")
+        t.equal(got, wanted, f"values for {condition}, {writes}")
+
+
 # The two stops, as a client sees them
 
 def start(t, *writes, handed=True):
@@ -207,7 +229,7 @@ def test_told_twice(t):
 
 def test_rest_is_told_once(t):
     """Without changes in between there is one stop."""
-    _, client, x = start(t, "x=10", "x=10", "x=11", "x=12", "x=10")
+    _, client, x = start(t, "x=10", "x=10", "x=11", "x=12", "x=10", "x=10")
     expect(t, client, x, [10, 12, 10])
     t.match("^W00", client.ask("vCont;c"), "the end")
 

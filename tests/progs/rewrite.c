@@ -3,12 +3,15 @@
  * Writes that change nothing, and some that do. What ARGUMENT names:
  *   loop N      writes the same N times, then something else
  *   hidden      changes by a system call, and writes behind that
+ *   owned W...  a local of the main thread becomes each W; those with a sign, "+5", are
+ *               written by another thread
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +61,40 @@ static void hidden(void)
 	flag = 9;
 }
 
+struct store {
+	volatile int *to;
+	int value;
+};
+
+static void *do_store(void *arg)
+{
+	const struct store *store = arg;
+
+	*store->to = store->value;
+	return NULL;
+}
+
+static void store_by_other(volatile int *to, int value)
+{
+	struct store store = {to, value};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, do_store, &store);
+	pthread_join(thread, NULL);
+}
+
+static void owned(char **writes)
+{
+	volatile int mine = 7;
+
+	for (; *writes; writes++) { /* OWNED */
+		if (**writes == '+')
+			store_by_other(&mine, atoi(*writes));
+		else
+			mine = atoi(*writes);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
@@ -65,6 +102,8 @@ int main(int argc, char **argv)
 		loop(atol(argv[2]));
 	else if (argc == 2 && strcmp(argv[1], "hidden") == 0)
 		hidden();
+	else if (argc > 1 && strcmp(argv[1], "owned") == 0)
+		owned(argv + 2);
 	else
 		return 2;
 	return 0;

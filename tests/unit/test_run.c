@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "stops/run.h"
+#include "stops/watch.h"
 
 enum { WAIT_SECONDS = 30, LOOPS = 1000, THREADS = 8 };
 
@@ -860,6 +861,7 @@ static void check_watch(void)
 		cr_assert_eq(stop.addr, addr);
 		cr_assert_eq(inferior_read(inferior, addr, &value, 8), 8);
 		cr_assert_eq(value, i);
+		watch_shown(thread_find(&run.inferiors, stop.tid), addr, &value, 8);
 		cr_expect_eq(stop.values.len, 8);
 		memcpy(&old, stop.values.old, sizeof(old));
 		memcpy(&new, stop.values.new, sizeof(new));
