@@ -140,6 +140,16 @@ struct status_word {
 	const char *line, *word; /* "Name" and what may follow it */
 };
 
+/** How the kernel does an instruction that has a uprobe: by itself, or by having the
+ * processor step over a copy. */
+enum probe_kind { PROBE_EMULATED, PROBE_STEPPED };
+
+/** A function of ours that can be probed at its first instruction. */
+struct probe_place {
+	void (*function)(void);
+	unsigned int len; /* of that instruction, bytes */
+};
+
 struct cs_insn; /* capstone/capstone.h */
 
 struct arch_ops {
@@ -161,6 +171,9 @@ struct arch_ops {
 
 	const uint8_t *syscall_insn;
 	unsigned int syscall_len;
+
+	/** One for each probe_kind, to try uprobes at; NULL: they are not used here. */
+	const struct probe_place *probe_places;
 
 	/**
 	 * Fills in the table for the processor that truehit runs on (features

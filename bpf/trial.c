@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/hw_event.h"
@@ -23,6 +27,11 @@ enum {
 
 /* What the kernel puts into PTRACE_SETSIGMASK, of the size that it knows. */
 static const uint64_t sigtrap_bit = UINT64_C(1) << (SIGTRAP - 1);
+
+struct trial_shared {
+	struct trial_job job;
+	uint64_t ns;
+};
 
 /* Where the trial breakpoint is: a function that is really called. */
 __attribute__((noinline)) static void passed_by_trials(void)
@@ -54,14 +63,47 @@ static void let_read(const int *fds)
 		_exit(1);
 }
 
-/* Runs in the forked child. kill, as raise may change the signal mask meanwhile,
- * which is the tracer's to set. */
-static void __attribute__((noreturn)) child_main(pid_t parent)
+static uint64_t now(void)
 {
-	void (*volatile pass)(void) = passed_by_trials;
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void *call_function(void *data)
+{
+	struct trial_shared *shared = data;
+	const struct trial_job job = shared->job;
+	uint64_t start = now();
+
+	for (unsigned int i = 0; i < job.calls; i++)
+		job.function();
+	shared->ns = now() - start;
+	return NULL;
+}
+
+static void do_job(struct trial_shared *shared)
+{
+	pthread_t thread;
+
+	if (!shared->job.in_thread)
+		call_function(shared);
+	else if (pthread_create(&thread, NULL, call_function, shared) == 0)
+		pthread_join(thread, NULL);
+	else
+		_exit(1);
+}
+
+/* Runs in the forked child. kill, as raise may change the signal mask meanwhile,
+ * which is the tracer's to set. Descriptors that we close are to be closed. */
+static void __attribute__((noreturn))
+child_main(pid_t parent, struct trial_shared *shared)
+{
 	pid_t self = getpid();
 	int fds[2];
 
+	close_range(0, ~0U, 0);
 	make_pipe(fds);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* File capabilities made us undumpable, and so untouchable without
@@ -70,7 +112,7 @@ static void __attribute__((noreturn)) child_main(pid_t parent)
 	if (getppid() != parent || ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 		_exit(1);
 	while (kill(self, MARK) == 0) {
-		pass();
+		do_job(shared);
 		let_read(fds);
 	}
 	_exit(1);
@@ -108,15 +150,30 @@ static bool is_trap(const siginfo_t *info)
 	       (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL);
 }
 
+static struct error *share(struct trial *trial)
+{
+	void *shared = mmap(NULL, sizeof(*trial->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return error_create(errno, "no memory for a trial process");
+	trial->shared = shared;
+	return NULL;
+}
+
 struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
 {
 	siginfo_t info = {0};
 	pid_t parent = getpid();
+	struct error *error;
 
 	*trial = (struct trial){.arch = arch};
+	error = share(trial);
+	if (error)
+		return error;
 	trial->pid = fork();
 	if (trial->pid == 0)
-		child_main(parent);
+		child_main(parent, trial->shared);
 	if (trial->pid < 0) {
 		trial->pid = 0;
 		return error_create(errno, "a trial process cannot be made");
@@ -124,17 +181,24 @@ struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
 	return wait_stop(trial, &info);
 }
 
-void trial_deinit(struct trial *trial)
+static void end_child(struct trial *trial)
 {
 	int status;
 
-	if (trial->pid == 0)
-		return;
 	kill(trial->pid, SIGKILL);
 	while (waitpid(trial->pid, &status, __WALL) >= 0 || errno == EINTR)
 		if (WIFEXITED(status) || WIFSIGNALED(status))
 			break;
 	trial->pid = 0;
+}
+
+void trial_deinit(struct trial *trial)
+{
+	if (trial->pid != 0)
+		end_child(trial);
+	if (trial->shared)
+		munmap(trial->shared, sizeof(*trial->shared));
+	trial->shared = NULL;
 }
 
 static struct error *run_to_mark(const struct trial *trial,
@@ -179,11 +243,25 @@ static struct error *open_error(int r)
 	return error_create(-r, "a hardware breakpoint event cannot be opened");
 }
 
+struct error *trial_run(struct trial *trial, const struct trial_job *job, bool blocked,
+			struct trial_outcome *outcome)
+{
+	uint64_t mask = blocked ? sigtrap_bit : 0;
+	struct error *error;
+
+	if (ptrace(PTRACE_SETSIGMASK, trial->pid, sizeof(mask), &mask) < 0)
+		return error_create(errno, "the trial process's signal mask");
+	trial->shared->job = *job;
+	error = run_to_mark(trial, outcome);
+	outcome->ns = trial->shared->ns;
+	return error;
+}
+
 static struct error *run_with(struct trial *trial,
 			      const struct hw_event_options *options, bool blocked,
 			      struct trial_outcome *outcome)
 {
-	uint64_t mask = blocked ? sigtrap_bit : 0;
+	static const struct trial_job job = {passed_by_trials, 1, false};
 	_cleanup_close_ int fd = hw_event_open(options, trial->pid);
 	int r;
 
@@ -192,9 +270,7 @@ static struct error *run_with(struct trial *trial,
 	r = hw_event_enable(fd);
 	if (r < 0)
 		return open_error(r);
-	if (ptrace(PTRACE_SETSIGMASK, trial->pid, sizeof(mask), &mask) < 0)
-		return error_create(errno, "the trial process's signal mask");
-	return run_to_mark(trial, outcome);
+	return trial_run(trial, &job, blocked, outcome);
 }
 
 struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
@@ -224,6 +300,27 @@ struct error *trial_read(struct trial *trial, int program_fd, bool sigtrap,
 	if (r < 0)
 		return error_create(-r, "no watchpoints");
 	return run_with(trial, &options, blocked, outcome);
+}
+
+struct error *trial_open_probe(const struct trial *trial,
+			       const struct probe_place *place,
+			       const struct uprobe_options *options, int program_fd,
+			       int *fd)
+{
+	struct inferiors nobody;
+	struct inferior child = {
+		.pid = trial->pid, .arch = trial->arch, .owner = &nobody, .mem_fd = -1};
+	struct uprobe_target target;
+	struct error *error;
+
+	inferiors_init(&nobody);
+	error = uprobe_target_find(&child, (uintptr_t)place->function, place->len,
+				   &target);
+	if (error)
+		return error;
+	*fd = uprobe_event_open(options, &target, trial->pid, program_fd);
+	uprobe_target_deinit(&target);
+	return *fd < 0 ? uprobe_event_error(-*fd) : NULL;
 }
 
 /* The child's code is ours. */

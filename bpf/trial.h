@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trial hits: what this kernel's breakpoint events do is found out on a child
- * made for it, never from the kernel's version.
+ * Trial hits: what this kernel's breakpoint events and uprobes do is found out on a
+ * child made for it, never from the kernel's version.
  */
 #ifndef TRUEHIT_BPF_TRIAL_H
 #define TRUEHIT_BPF_TRIAL_H
@@ -12,12 +12,21 @@
 
 #include "arch/arch.h"
 #include "base/error.h"
+#include "bpf/uprobe_event.h"
 
-/** A traced child that passes a breakpoint's address once per run, and then lets
- * read(2) write to the 8 bytes of a watchpoint. */
+/** A traced child that does a job per run, and then lets read(2) write to the 8 bytes
+ * of a watchpoint. */
 struct trial {
 	const struct arch_ops *arch;
-	pid_t pid; /* 0: none */
+	pid_t pid;		     /* 0: none */
+	struct trial_shared *shared; /* with the child */
+};
+
+/** What the child does when it is let run: calls a function. */
+struct trial_job {
+	void (*function)(void); /* of ours */
+	unsigned int calls;
+	bool in_thread; /* in a thread made for it, which is not traced */
 };
 
 /** What was seen of one pass. */
@@ -25,6 +34,7 @@ struct trial_outcome {
 	unsigned int stops; /* before the child was past the address */
 	int signal;	    /* of the last of them */
 	uint64_t pc;	    /* ... and where it was */
+	uint64_t ns;	    /* that its job took */
 };
 
 /** Makes the child. It dies with us; SIGCHLD may be blocked or not. */
@@ -46,6 +56,19 @@ struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
  * kernel mode too. */
 struct error *trial_read(struct trial *trial, int program_fd, bool sigtrap,
 			 bool blocked, struct trial_outcome *outcome);
+
+/**
+ * Opens a uprobe in the child, at the first instruction of a function of ours. Returns
+ * the descriptor, the caller's: the child has none of ours.
+ */
+struct error *trial_open_probe(const struct trial *trial,
+			       const struct probe_place *place,
+			       const struct uprobe_options *options, int program_fd,
+			       int *fd);
+/** Lets it do a job, whatever is open. */
+struct error *trial_run(struct trial *trial, const struct trial_job *job, bool blocked,
+			struct trial_outcome *outcome);
+
 /** Is this where a system call returns to? */
 bool trial_is_return(const struct trial *trial, uint64_t pc);
 

@@ -42,6 +42,7 @@ static const struct arch_ops x86_64 = {
 	.breakpoint_pc_advance = sizeof(int3),
 	.syscall_insn = syscall_insn,
 	.syscall_len = sizeof(syscall_insn),
+	.probe_places = x86_64_probe_places,
 	.init = x86_64_init,
 	.registers = x86_64_registers,
 	.target_xml = x86_64_target_xml,

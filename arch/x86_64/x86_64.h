@@ -51,6 +51,9 @@ void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct reg
 /* undo.c */
 void x86_64_undo(const struct cs_insn *insn, struct insn_undo *ret);
 
+/* places.c */
+extern const struct probe_place x86_64_probe_places[];
+
 /* debugreg.c */
 int x86_64_debugreg_set(pid_t tid, const struct hw_region *regions, unsigned int count);
 int x86_64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/uprobe_event.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "inferior/proc.h"
+#include "stops/breakpoints.h"
+
+/* include/linux/errno.h: not meant for user space, and yet what it gets from
+ * arch_uprobe_analyze_insn(). */
+enum { ENOTSUPP_KERNEL = 524 };
+
+/* ---- The place in a file ---- */
+
+/* A line of /proc/PID/maps (proc(5)). */
+struct mapping {
+	uint64_t start, end, offset;
+	char permissions[5]; /* "r-xp" */
+	unsigned long inode; /* 0: no file */
+	const char *name;    /* not NUL-terminated */
+	int name_len;
+};
+
+static bool parse_mapping(const char *line, struct mapping *ret)
+{
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %lu %n",
+		   &ret->start, &ret->end, ret->permissions, &ret->offset, &ret->inode,
+		   &at) != 5)
+		return false;
+	ret->name = line + at;
+	ret->name_len = (int)strcspn(ret->name, "\n");
+	return true;
+}
+
+/* The mapping that has the address, of what /proc says. */
+static bool find_mapping(const char *maps, uint64_t addr, struct mapping *ret)
+{
+	for (const char *line = maps; *line;) {
+		const char *end = strchr(line, '\n');
+
+		if (parse_mapping(line, ret) && ret->start <= addr && addr < ret->end)
+			return true;
+		if (!end)
+			break;
+		line = end + 1;
+	}
+	return false;
+}
+
+/* As kernel/events/uprobes.c has it in valid_vma(); what is not executable is no
+ * place for a breakpoint. */
+static const char *why_not(const struct mapping *mapping)
+{
+	if (mapping->inode == 0)
+		return "it is in no file (generated code, for instance)";
+	if (mapping->permissions[3] != 'p')
+		return "the file is mapped shared there";
+	if (mapping->permissions[1] == 'w')
+		return "the program may write there";
+	if (mapping->permissions[2] != 'x')
+		return "nothing can be executed there";
+	return NULL;
+}
+
+/* By the mapping itself: any file. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
+static char *path_by_mapping(const struct inferior *inferior,
+			     const struct mapping *mapping)
+{
+	char *path;
+
+	if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, inferior->pid,
+		     mapping->start, mapping->end) < 0)
+		return NULL;
+	return path;
+}
+
+/* By its name, which may be another file's by now. */
+static char *path_by_name(const struct inferior *inferior,
+			  const struct mapping *mapping)
+{
+	char *path;
+
+	if (asprintf(&path, "/proc/%d/root%.*s", inferior->pid, mapping->name_len,
+		     mapping->name) < 0)
+		return NULL;
+	return path;
+}
+
+/* Devices are not compared: some file systems (btrfs) tell two different ones. */
+static int open_mapped(const char *path, const struct mapping *mapping)
+{
+	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat file;
+
+	if (fd < 0)
+		return path ? -errno : -ENOMEM;
+	if (fstat(fd, &file) < 0)
+		return -errno;
+	return file.st_ino == mapping->inode ? take_fd(&fd) : -ENOENT;
+}
+
+/* Sets the target's path. */
+static struct error *open_target(const struct inferior *inferior,
+				 const struct mapping *mapping, int *fd,
+				 struct uprobe_target *ret)
+{
+	ret->path = path_by_mapping(inferior, mapping);
+	*fd = open_mapped(ret->path, mapping);
+	if (*fd < 0) {
+		free(ret->path);
+		ret->path = path_by_name(inferior, mapping);
+		*fd = open_mapped(ret->path, mapping);
+	}
+	if (*fd >= 0)
+		return NULL;
+	return error_create(
+		-*fd,
+		"its file %.*s cannot be reached (one that was deleted "
+		"or replaced needs root, or: setcap cap_checkpoint_restore)",
+		mapping->name_len, mapping->name);
+}
+
+static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned int len,
+			     int fd, const struct uprobe_target *target)
+{
+	unsigned char in_memory[INSN_LEN_MAX], in_file[INSN_LEN_MAX];
+
+	if (len > sizeof(in_file) ||
+	    breakpoints_read_memory(inferior, addr, in_memory, len) != (ssize_t)len)
+		return error_create(EFAULT, "the instruction cannot be read");
+	if (pread(fd, in_file, len, (off_t)target->offset) != (ssize_t)len ||
+	    memcmp(in_memory, in_file, len) != 0)
+		return error_create(EOPNOTSUPP,
+				    "the program's code was changed there (the file "
+				    "has another instruction)");
+	return NULL;
+}
+
+static struct error *find_target(struct inferior *inferior, uint64_t addr,
+				 unsigned int len, struct uprobe_target *ret)
+{
+	struct buffer maps _cleanup_buffer_ = {0};
+	_cleanup_close_ int fd = -1;
+	struct mapping mapping;
+	struct error *error;
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", inferior->pid);
+	r = proc_read(path, &maps);
+	if (r < 0)
+		return error_create(-r, "%s", path);
+	if (maps.len == 0)
+		return error_create(EOPNOTSUPP, "the process's first thread has ended");
+	if (!find_mapping(buffer_string(&maps), addr, &mapping))
+		return error_create(EOPNOTSUPP, "there is no memory");
+	if (why_not(&mapping))
+		return error_create(EOPNOTSUPP, "%s", why_not(&mapping));
+	ret->offset = mapping.offset + (addr - mapping.start);
+	error = open_target(inferior, &mapping, &fd, ret);
+	return error ? error : compare(inferior, addr, len, fd, ret);
+}
+
+struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
+				 unsigned int len, struct uprobe_target *ret)
+{
+	struct error *error;
+
+	*ret = (struct uprobe_target){0};
+	error = find_target(inferior, addr, len, ret);
+	if (!error)
+		return NULL;
+	uprobe_target_deinit(ret);
+	return error_prefix(error, "no uprobe at 0x%" PRIx64, addr);
+}
+
+void uprobe_target_deinit(struct uprobe_target *target)
+{
+	free(target->path);
+	target->path = NULL;
+}
+
+/* ---- The probe ---- */
+
+int uprobe_perf_type(void)
+{
+	long type = proc_number("/sys/bus/event_source/devices/uprobe/type");
+
+	return type < 0 ? -ENOENT : (int)type;
+}
+
+int uprobe_load(const struct uprobe_options *options, const struct bpf_insn *insns,
+		size_t count)
+{
+	struct bpf_prog_load_opts load = {
+		.sz = sizeof(load),
+		.expected_attach_type = options->multi ? UPROBE_MULTI_ATTACH_TYPE : 0,
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "truehit", "Dual BSD/GPL", insns,
+			     count, &load);
+}
+
+int uprobe_load_false(const struct uprobe_options *options)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return uprobe_load(options, insns, sizeof(insns) / sizeof(*insns));
+}
+
+/*
+ * The part of union bpf_attr for BPF_LINK_CREATE with link_create.uprobe_multi, of
+ * Linux 6.6's include/uapi/linux/bpf.h: older headers lack it.
+ */
+struct multi_link {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies; /* user space's pointers */
+	uint32_t cnt, multi_flags, pid;
+};
+
+static int open_multi(const struct uprobe_target *target, pid_t pid, int program_fd)
+{
+	struct multi_link link = {
+		.prog_fd = (uint32_t)program_fd,
+		.attach_type = UPROBE_MULTI_ATTACH_TYPE,
+		.path = (uintptr_t)target->path,
+		.offsets = (uintptr_t)&target->offset,
+		.cnt = 1,
+		.pid = (uint32_t)pid,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The program runs whatever the event is about: it needs no sample. */
+static int open_perf(uint32_t type, const struct uprobe_target *target, pid_t pid,
+		     int program_fd)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.uprobe_path = (uintptr_t)target->path,
+		.probe_offset = target->offset,
+	};
+	_cleanup_close_ int fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1,
+					      PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int uprobe_event_open(const struct uprobe_options *options,
+		      const struct uprobe_target *target, pid_t pid, int program_fd)
+{
+	return options->multi ? open_multi(target, pid, program_fd)
+			      : open_perf(options->perf_type, target, pid, program_fd);
+}
+
+struct error *uprobe_event_error(int err)
+{
+	switch (err) {
+	case EACCES:
+	case EPERM:
+		return error_create(err, "uprobes may not be made (needs root, or: "
+					 "setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "
+					 "truehit)");
+	case ENOTSUPP_KERNEL:
+		return error_create(0,
+				    "the kernel makes no uprobe at this instruction");
+	default:
+		return error_create(err, "a uprobe cannot be made");
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A BPF program at an instruction of one process: a uprobe (the kernel's
+ * kernel/events/uprobes.c). It belongs to a place of a *file*, and so the kernel puts
+ * its trap into every private mapping of that place that the process has or will make,
+ * before and after a dlclose: the PC that the program sees tells where the hit was.
+ */
+#ifndef TRUEHIT_BPF_UPROBE_EVENT_H
+#define TRUEHIT_BPF_UPROBE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "inferior/inferior.h"
+
+/** Where a probe goes. */
+struct uprobe_target {
+	char *path; /* opens the very file that the inferior has mapped, also if it was
+		     * deleted or replaced, or is in another mount name space: as long
+		     * as the mapping is as it was. NULL: no target */
+	uint64_t offset; /* in the file, bytes */
+};
+
+/**
+ * Finds the place of an instruction of @len bytes. It must be in a private mapping of
+ * a file that the program cannot write to, and be what the file has there: the kernel
+ * runs the file's instruction. Planted traps are not seen. The error says what else
+ * the memory is, and has errno EOPNOTSUPP; or none could find out.
+ */
+struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
+				 unsigned int len, struct uprobe_target *ret);
+/** Legal after a failed find, and twice. */
+void uprobe_target_deinit(struct uprobe_target *target);
+
+/** How this kernel is asked for uprobes: see uprobe_choose (uprobe_trial.h). */
+struct uprobe_options {
+	/* By a link of BPF_TRACE_UPROBE_MULTI (Linux 6.6; closed in parallel), whose
+	 * programs are loaded with that as expected attach type; else by a perf event
+	 * of the type .perf_type, whose programs are loaded with none. */
+	bool multi;
+	uint32_t perf_type;
+};
+
+/** BPF_TRACE_UPROBE_MULTI of include/uapi/linux/bpf.h (enum bpf_attach_type); Linux
+ * 6.6. */
+enum { UPROBE_MULTI_ATTACH_TYPE = 48 };
+
+struct bpf_insn;
+
+/** Loads a program for such probes. The descriptor (the caller's) or a negative errno.
+ */
+int uprobe_load(const struct uprobe_options *options, const struct bpf_insn *insns,
+		size_t count);
+/** The one that says false. */
+int uprobe_load_false(const struct uprobe_options *options);
+
+/** What the kernel calls its perf events that are uprobes. Negative errno: it has
+ * none. */
+int uprobe_perf_type(void);
+
+/**
+ * Makes the program (BPF_PROG_TYPE_KPROBE) run whenever a thread of process @pid is
+ * about to execute the instruction, from now on. Not in forked processes. Tasks that
+ * share the memory without being threads of the process (vfork, clone(CLONE_VM)) find
+ * the trap, too: the program runs for them if it is a perf event, not if it is a
+ * multi link; they can have a probe of their own.
+ * Returns the descriptor that holds it, or a negative errno: see uprobe_event_error.
+ * It is the caller's; closing it may take 100 ms: bpf/closer.h.
+ */
+int uprobe_event_open(const struct uprobe_options *options,
+		      const struct uprobe_target *target, pid_t pid, int program_fd);
+
+/** What a failed uprobe_event_open means to the user. */
+struct error *uprobe_event_error(int err);
+
+#endif

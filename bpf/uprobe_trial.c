@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/uprobe_trial.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bpf/trial.h"
+
+/* Counts its hits, and says false. */
+static int load_counter(const struct uprobe_options *options, int map_fd)
+{
+	const struct bpf_insn insns[] = {
+		/* r1 = the address of the map's only value */
+		{.code = BPF_LD | BPF_IMM | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_VALUE,
+		 .imm = map_fd},
+		{0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_2,
+		 .imm = BPF_ADD},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return uprobe_load(options, insns, sizeof(insns) / sizeof(*insns));
+}
+
+static uint64_t read_count(int map_fd)
+{
+	const uint32_t key = 0;
+	uint64_t count = 0;
+
+	bpf_map_lookup_elem(map_fd, &key, &count);
+	return count;
+}
+
+/* A call by each thread of the child, and one by ourselves. */
+static struct error *call_everywhere(struct trial *trial,
+				     const struct probe_place *place)
+{
+	const struct trial_job leader = {place->function, 1, false},
+			       thread = {place->function, 1, true};
+	struct trial_outcome outcome;
+	struct error *error = trial_run(trial, &leader, false, &outcome);
+
+	if (!error && outcome.stops != 0)
+		error = error_create(0, "a false hit stopped the process");
+	if (!error)
+		error = trial_run(trial, &thread, false, &outcome);
+	place->function();
+	return error;
+}
+
+static struct error *try_options(struct trial *trial, struct closer *closer,
+				 const struct uprobe_options *options)
+{
+	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
+	_cleanup_close_ int map_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_trial", sizeof(uint32_t),
+			       sizeof(uint64_t), 1, NULL);
+	_cleanup_close_ int program_fd =
+		map_fd < 0 ? map_fd : load_counter(options, map_fd);
+	struct error *error;
+	uint64_t count;
+	int fd;
+
+	if (program_fd < 0)
+		return error_create(-program_fd, "a program cannot be loaded");
+	error = trial_open_probe(trial, place, options, program_fd, &fd);
+	if (error)
+		return error;
+	error = call_everywhere(trial, place);
+	closer_add_fd(closer, fd);
+	if (error)
+		return error;
+	count = read_count(map_fd);
+	if (count != 2)
+		return error_create(0, "%llu hits instead of 2 of two threads",
+				    (unsigned long long)count);
+	return NULL;
+}
+
+static struct error *try_multi(struct trial *trial, struct closer *closer,
+			       struct uprobe_options *ret)
+{
+	*ret = (struct uprobe_options){.multi = true};
+	return try_options(trial, closer, ret);
+}
+
+static struct error *try_perf(struct trial *trial, struct closer *closer,
+			      struct uprobe_options *ret)
+{
+	int type = uprobe_perf_type();
+
+	if (type < 0)
+		return error_create(
+			0, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+	*ret = (struct uprobe_options){.perf_type = (uint32_t)type};
+	return try_options(trial, closer, ret);
+}
+
+static struct error *try_both(struct trial *trial, struct closer *closer,
+			      struct uprobe_options *ret)
+{
+	_cleanup_error_ struct error *no_multi = try_multi(trial, closer, ret);
+
+	if (!no_multi)
+		return NULL;
+	log_debug(LOG_BPF, "no uprobe_multi links: %s", error_text(no_multi));
+	return try_perf(trial, closer, ret);
+}
+
+struct error *uprobe_choose(const struct arch_ops *arch, struct closer *closer,
+			    struct uprobe_options *ret)
+{
+	struct trial trial;
+	struct error *error;
+
+	if (!arch->probe_places)
+		return error_create(0, "uprobes are not used on %s", arch->name);
+	error = trial_init(&trial, arch);
+	if (!error)
+		error = try_both(&trial, closer, ret);
+	trial_deinit(&trial);
+	return error ? error_prefix(error, "trial uprobe") : NULL;
+}
