@@ -28,6 +28,7 @@ enum {
 	REG_MAX_SIZE = 64,	 /* a zmm register */
 	REG_NOT_IN_BPF_CONTEXT = -1,
 	HW_SLOTS_MAX = 32,
+	BPF_CONTEXT_WORDS_MAX = 34, /* struct user_pt_regs of aarch64 */
 };
 
 /** One regset as PTRACE_GETREGSET knows it. */
@@ -164,6 +165,8 @@ struct arch_ops {
 	unsigned int nexpedited;
 
 	const struct bpf_user_mode *bpf_user_mode;
+	unsigned int bpf_context_words; /* registers in the BPF context: its first so
+					 * many 8 bytes */
 
 	const uint8_t *breakpoint_insn;
 	unsigned int breakpoint_len;

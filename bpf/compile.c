@@ -161,7 +161,7 @@ static struct error *prepare_commands(struct compiler *c,
 static struct error *compile_all(struct compiler *c,
 				 const struct agent_list *conditions)
 {
-	bool decided = conditions->count == 0, filters = c->options->watch.len > 0;
+	bool decided = conditions->count == 0, filters = c->options->site.watch.len > 0;
 	uint32_t unchanged;
 
 	c->label_true = bpf_emit_new_labels(&c->emitter, 3);
@@ -171,6 +171,7 @@ static struct error *compile_all(struct compiler *c,
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
 	mode_emit_begin(c);
+	probe_emit_begin(c);
 	if (filters)
 		watch_emit_clear(c);
 	variables_emit_begin(c);

@@ -16,7 +16,7 @@
  *
  * The stop: return 1, so that the event raises SIGTRAP, unless the thread blocks
  * SIGTRAP (then the signal would come late): bpf_send_signal_thread(SIGSTOP) and
- * return 0. With stop_by_signal, always the latter.
+ * return 0. With stop_by_signal, and at uprobes, always the latter.
  */
 #ifndef TRUEHIT_BPF_COMPILE_H
 #define TRUEHIT_BPF_COMPILE_H
@@ -30,7 +30,14 @@
 #include "arch/arch.h"
 #include "base/error.h"
 
-/** What a program runs at, if that is no place in the text. */
+/** What a program is made for. */
+enum bpf_kind {
+	BPF_KIND_EVENT,	       /* a perf event that is a breakpoint */
+	BPF_KIND_UPROBE,       /* ... that is a uprobe */
+	BPF_KIND_UPROBE_MULTI, /* a link of BPF_TRACE_UPROBE_MULTI */
+};
+
+/** Of an event: what a program runs at, if that is no place in the text. */
 struct bpf_watch {
 	bool access; /* hits come by an access to data, and behind it */
 	/* The value filter: a hit that finds these bytes as they were is false. At most
@@ -39,9 +46,17 @@ struct bpf_watch {
 	unsigned int len;
 };
 
+/** What a program runs at: all zeros is a breakpoint's event. */
+struct bpf_site {
+	enum bpf_kind kind;
+	struct bpf_watch watch;
+	/* Of a uprobe: what the instruction there overwrites (probe.h). */
+	struct insn_store store;
+};
+
 struct bpf_compile_options {
 	const struct arch_ops *arch;
-	struct bpf_watch watch;
+	struct bpf_site site;
 	unsigned int location;	 /* index into bpf_shared.locations */
 	int shared_fd;		 /* the map with struct bpf_shared */
 	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */

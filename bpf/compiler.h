@@ -26,9 +26,9 @@ enum {
 	/* The first slots are in registers that helpers leave alone ... */
 	REG_SLOT = BPF_REG_7,
 	SLOT_REGS = 3,
-	/* ... the others below the record on BPF's stack. */
+	/* ... the others below the head of the record on BPF's stack. */
 	FRAME_SIZE = 512,
-	FRAME_RECORD = -(int)sizeof(struct bpf_hit_record),
+	FRAME_RECORD = -(int)BPF_HIT_RECORD_HEAD,
 	FRAME_SLOTS = FRAME_RECORD - 8,
 	SLOTS_MAX = SLOT_REGS + (FRAME_SIZE + FRAME_RECORD) / 8,
 	/* 8 bytes for a helper to write to, where no record is yet. */
@@ -177,6 +177,16 @@ void watch_emit(struct compiler *c, uint32_t unchanged);
  * thread has written since, which has a hit of its own. */
 bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
 	       int16_t *frame);
+
+/* probe.c */
+
+bool probe_is(const struct compiler *c);
+/** First of all: a hit of a uprobe that is not armed, or elsewhere, is dropped. */
+void probe_emit_begin(struct compiler *c);
+/** Sends the record whose head is in the frame, with the state that the instruction is
+ * about to change, and jumps to @sent; falls through if there is no room. REG_BY_STOP
+ * does not survive. */
+void probe_emit_send(struct compiler *c, uint32_t sent);
 
 /* gate.c */
 

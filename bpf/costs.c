@@ -34,7 +34,7 @@ static unsigned int measure_hardware(struct trial *trial,
 				     const struct probe_place *place)
 {
 	const struct hw_region region = {HW_EXECUTE, (uintptr_t)place->function, 1};
-	_cleanup_close_ int program_fd = bpf_kernel_load_false();
+	_cleanup_close_ int program_fd = bpf_kernel_load_false(BPF_KIND_EVENT);
 	struct hw_event_options options = {.arch = trial->arch,
 					   .program_fd = program_fd};
 	_cleanup_close_ int fd = -1;
@@ -51,7 +51,7 @@ static unsigned int measure_probe(struct trial *trial, const struct probe_place 
 				  const struct uprobe_options *options,
 				  struct closer *closer)
 {
-	_cleanup_close_ int program_fd = uprobe_load_false(options);
+	_cleanup_close_ int program_fd = bpf_kernel_load_false(uprobe_kind(options));
 	_cleanup_error_ struct error *error = NULL;
 	unsigned int ns;
 	int fd;

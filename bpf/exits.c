@@ -27,7 +27,8 @@ void exits_count(struct compiler *c, size_t field)
 /* Is the stop always made by SIGSTOP? */
 static bool always_by_stop(const struct compiler *c)
 {
-	return c->options->stop_by_signal || c->options->task_blocked_offset < 0;
+	return c->options->stop_by_signal || c->options->task_blocked_offset < 0 ||
+	       probe_is(c);
 }
 
 /* by_stop = does the thread block SIGTRAP, or can that not be known? */
@@ -82,7 +83,7 @@ static void emit_tid(struct compiler *c)
  * was a change is not to be forgotten. */
 static void emit_lost(struct compiler *c)
 {
-	if (c->options->watch.len > 0)
+	if (c->options->site.watch.len > 0)
 		bpf_emit(&c->emitter,
 			 bpf_store_imm(BPF_DW, REG_LOCATION,
 				       offsetof(struct bpf_location, last.unsure), 1));
@@ -105,33 +106,62 @@ static void emit_count_unknown(struct compiler *c)
 	bpf_emit_bind(e, known);
 }
 
-static void emit_record(struct compiler *c)
+/* An address is in the context of breakpoint events only. */
+static void emit_addr(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint32_t sent = bpf_emit_new_labels(e, 1);
 
-	emit_count_unknown(c);
+	if (probe_is(c)) {
+		bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_FIELD(addr), 0));
+		return;
+	}
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
+			     offsetof(struct bpf_perf_event_data, addr)));
+	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(addr), BPF_REG_1));
+}
+
+/* What every record has, in the frame. */
+static void emit_head(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
 	bpf_emit(e, bpf_store_imm(BPF_W, BPF_REG_FP, FRAME_FIELD(location),
 				  (int32_t)c->options->location));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(by_stop), REG_BY_STOP));
 	values_load_pc(c, BPF_REG_1);
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(pc), BPF_REG_1));
-	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
-			     offsetof(struct bpf_perf_event_data, addr)));
-	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(addr), BPF_REG_1));
-	if (c->options->watch.len == 0)
+	emit_addr(c);
+	if (c->options->site.watch.len == 0)
 		watch_emit_clear(c);
+}
+
+/* Jumps to @sent; falls through if there is no room. */
+static void emit_send(struct compiler *c, uint32_t sent)
+{
+	struct bpf_emitter *e = &c->emitter;
 
 	bpf_emit_map(e, BPF_REG_1, c->options->ring_fd);
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_FP));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, FRAME_RECORD));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, sizeof(struct bpf_hit_record)));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, BPF_HIT_RECORD_HEAD));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, 0));
 	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_output));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), sent);
+}
+
+static void emit_record(struct compiler *c)
+{
+	uint32_t sent = bpf_emit_new_labels(&c->emitter, 1);
+
+	emit_count_unknown(c);
+	emit_head(c);
+	if (probe_is(c))
+		probe_emit_send(c, sent);
+	else
+		emit_send(c, sent);
 	emit_lost(c);
-	bpf_emit_bind(e, sent);
+	bpf_emit_bind(&c->emitter, sent);
 }
 
 /* Of a true hit that the stub will not evaluate again, the assignments count. */
@@ -162,7 +192,7 @@ static void emit_stop(struct compiler *c)
 	bpf_emit_bind(e, stop);
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, SIGSTOP));
 	bpf_emit(e, bpf_call(BPF_FUNC_send_signal_thread));
-	if (c->options->stop_by_signal) {
+	if (c->options->stop_by_signal || probe_is(c)) {
 		exits_return(c, 0);
 		return;
 	}

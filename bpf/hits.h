@@ -8,9 +8,11 @@
 #ifndef TRUEHIT_BPF_HITS_H
 #define TRUEHIT_BPF_HITS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/variables.h"
+#include "arch/arch.h"
 #include "bpf/gate.h"
 #include "bpf/tally.h"
 #include "bpf/watch.h"
@@ -34,6 +36,7 @@ struct bpf_location {
 	uint64_t lost;		 /* hits whose record did not fit into the ring */
 	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */
 	struct watch_last last;	 /* of a write watchpoint: what its filter compares */
+	uint64_t armed;		 /* of a uprobe: its address; 0: hits are none */
 };
 
 /** Entries are found by a thread's bucket, at one of its places. */
@@ -66,7 +69,14 @@ struct bpf_hit_record {
 	struct watch_values values;
 	uint64_t pc;
 	uint64_t addr; /* data address of the access, if a watchpoint */
+	/* From here on, of uprobes only (probe.h); zeros else. */
+	uint64_t stored_known; /* 1: what the instruction overwrites was read */
+	uint8_t stored[UNDO_BYTES_MAX];		   /* ... as it was before */
+	uint64_t registers[BPF_CONTEXT_WORDS_MAX]; /* the context before it */
 };
+
+/** What the records of breakpoint events have of it. */
+enum { BPF_HIT_RECORD_HEAD = offsetof(struct bpf_hit_record, stored_known) };
 
 /** One record per true hit whose commands ran in the kernel: what they print, by the
  * layout that the program was made with (agent/capture.h). */

@@ -18,8 +18,9 @@
 #include "bpf/alive.h"
 
 /* A power of two and a multiple of every page size. A thread leaves a record per
- * location before it stops: room for thousands of threads at one instant. */
-enum { HITS_SIZE = 512 * 1024 };
+ * location before it stops: room for thousands of threads at one instant. At a uprobe,
+ * a record that is lost would be a stop in the wrong place. */
+enum { HITS_SIZE = 2 * 1024 * 1024 };
 
 /* What commands print in 10 ms, and more (server.c). */
 enum { OUTPUT_SIZE = 1024 * 1024 };
@@ -37,29 +38,32 @@ enum { LOG_STATS = 4 };
 static const char *const rights =
 	"needs root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit";
 
-int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
-		    size_t log_size)
+int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t count,
+		    char *log, size_t log_size)
 {
+	enum bpf_prog_type type = kind == BPF_KIND_EVENT ? BPF_PROG_TYPE_PERF_EVENT
+							 : BPF_PROG_TYPE_KPROBE;
 	struct bpf_prog_load_opts options = {
 		.sz = sizeof(options),
+		.expected_attach_type =
+			kind == BPF_KIND_UPROBE_MULTI ? UPROBE_MULTI_ATTACH_TYPE : 0,
 		.log_buf = log,
 		.log_size = log ? (uint32_t)log_size : 0,
 		.log_level = log ? LOG_STATS : 0,
 	};
 
 	/* The licence is what the kernel wants to see for its reading helpers. */
-	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "truehit", "Dual BSD/GPL", insns,
-			     count, &options);
+	return bpf_prog_load(type, "truehit", "Dual BSD/GPL", insns, count, &options);
 }
 
-int bpf_kernel_load_false(void)
+int bpf_kernel_load_false(enum bpf_kind kind)
 {
 	static const struct bpf_insn insns[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return bpf_kernel_load(insns, sizeof(insns) / sizeof(*insns), NULL, 0);
+	return bpf_kernel_load(kind, insns, sizeof(insns) / sizeof(*insns), NULL, 0);
 }
 
 /* Above 2, kernels of distributions let users without rights open no event at all. */
@@ -77,10 +81,15 @@ static struct error *rights_error(int err)
 	return error_create(err, "BPF programs may not be loaded (%s)", rights);
 }
 
+static int load_any(void)
+{
+	return bpf_kernel_load_false(BPF_KIND_EVENT);
+}
+
 static struct error *check_rights(void)
 {
-	struct error *error = bpf_alive(bpf_kernel_load_false, ALIVE_TIMEOUT);
-	_cleanup_close_ int fd = error ? -1 : bpf_kernel_load_false();
+	struct error *error = bpf_alive(load_any, ALIVE_TIMEOUT);
+	_cleanup_close_ int fd = error ? -1 : load_any();
 
 	if (error)
 		return error;
@@ -102,8 +111,8 @@ static bool has_signed_division(void)
 		 .off = SIGNED_DIVISION},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	_cleanup_close_ int fd =
-		bpf_kernel_load(divide, sizeof(divide) / sizeof(*divide), NULL, 0);
+	_cleanup_close_ int fd = bpf_kernel_load(
+		BPF_KIND_EVENT, divide, sizeof(divide) / sizeof(*divide), NULL, 0);
 
 	return fd >= 0;
 }
@@ -198,10 +207,13 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 
 static bool take_record(void *data, const void *record, size_t size)
 {
+	struct bpf_hit_record complete = {0};
 	struct bpf_kernel *kernel = data;
 
-	if (size >= sizeof(struct bpf_hit_record))
-		kernel->on_record(kernel->data, record);
+	if (size < BPF_HIT_RECORD_HEAD)
+		return true;
+	memcpy(&complete, record, size < sizeof(complete) ? size : sizeof(complete));
+	kernel->on_record(kernel->data, &complete);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bpf/compile.h"
 #include "bpf/hits.h"
 #include "bpf/ring.h"
 
@@ -50,13 +51,17 @@ void bpf_kernel_drain(struct bpf_kernel *kernel);
 int bpf_kernel_take_location(struct bpf_kernel *kernel);
 void bpf_kernel_free_location(struct bpf_kernel *kernel, unsigned int location);
 
+/** BPF_TRACE_UPROBE_MULTI of include/uapi/linux/bpf.h (enum bpf_attach_type); Linux
+ * 6.6. */
+enum { UPROBE_MULTI_ATTACH_TYPE = 48 };
+
 /**
- * Loads a program for perf events. Returns its descriptor (the caller's) or a
- * negative errno. @log, if not NULL, gets the verifier's words.
+ * Loads a program. Returns its descriptor (the caller's) or a negative errno. @log, if
+ * not NULL, gets the verifier's words.
  */
-int bpf_kernel_load(const struct bpf_insn *insns, size_t count, char *log,
-		    size_t log_size);
+int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t count,
+		    char *log, size_t log_size);
 /** Loads the program that calls every hit false: no more than return 0. */
-int bpf_kernel_load_false(void);
+int bpf_kernel_load_false(enum bpf_kind kind);
 
 #endif

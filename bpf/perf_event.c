@@ -143,12 +143,15 @@ static bool wants_kernel(const struct engine *engine, const struct location *loc
 	       !state->no_kernel_hits;
 }
 
-static struct bpf_watch watch_of(const struct location *location)
+static struct bpf_site site_of(const struct location *location)
 {
-	return (struct bpf_watch){
-		.access = location->type > BREAKPOINT_HARDWARE,
-		.addr = location->watch.filters ? location->addr : 0,
-		.len = location->watch.filters ? location->len : 0,
+	return (struct bpf_site){
+		.watch =
+			{
+				.access = location->type > BREAKPOINT_HARDWARE,
+				.addr = location->watch.filters ? location->addr : 0,
+				.len = location->watch.filters ? location->len : 0,
+			},
 	};
 }
 
@@ -156,7 +159,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 {
 	struct perf_event *state = engine->state;
 	struct perf_placement *placement = calloc(1, sizeof(*placement));
-	const struct bpf_watch watch = watch_of(location);
+	const struct bpf_site site = site_of(location);
 	struct error *error;
 	int r;
 
@@ -167,7 +170,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 	error = placement_init(&placement->base, engine,
 			       placement->sees_kernel ? &state->kernel_programs
 						      : &state->programs,
-			       location, &watch);
+			       location, &site);
 	if (error) {
 		free(placement);
 		return error;

@@ -63,7 +63,7 @@ static struct error *try_true_hit(struct perf_event *state, struct trial *trial,
 static struct error *try_false_hit(struct perf_event *state, struct trial *trial)
 {
 	struct trial_outcome outcome;
-	_cleanup_close_ int fd = bpf_kernel_load_false();
+	_cleanup_close_ int fd = bpf_kernel_load_false(BPF_KIND_EVENT);
 	struct error *error;
 
 	if (fd < 0)

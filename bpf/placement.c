@@ -32,12 +32,12 @@ struct bpf_location *placement_shared(const struct placement *placement,
 
 struct error *placement_init(struct placement *placement, struct engine *engine,
 			     struct programs *programs, struct location *location,
-			     const struct bpf_watch *watch)
+			     const struct bpf_site *site)
 {
 	struct placements *placements = engine->placements;
 	struct error *error =
 		program_get(programs, &location->conditions, &location->commands.list,
-			    watch, &placement->program);
+			    site, &placement->program);
 
 	if (error)
 		return error;

@@ -55,7 +55,7 @@ void placements_destroy(struct placements *placements);
  * On error nothing is left behind. */
 struct error *placement_init(struct placement *placement, struct engine *engine,
 			     struct programs *programs, struct location *location,
-			     const struct bpf_watch *watch);
+			     const struct bpf_site *site);
 /** The program runs no longer. Hits that wait to be told are forgotten, and the
  * location has its gate and values back; the program is the caller's to put back. */
 void placement_retire(struct placement *placement, struct placements *placements);

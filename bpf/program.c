@@ -74,10 +74,22 @@ static bool watch_equal(const struct bpf_watch *a, const struct bpf_watch *b)
 	return a->access == b->access && a->addr == b->addr && a->len == b->len;
 }
 
+static bool store_equal(const struct insn_store *a, const struct insn_store *b)
+{
+	return a->len == b->len && a->base == b->base && a->index == b->index &&
+	       a->scale == b->scale && a->displacement == b->displacement;
+}
+
+static bool site_equal(const struct bpf_site *a, const struct bpf_site *b)
+{
+	return a->kind == b->kind && watch_equal(&a->watch, &b->watch) &&
+	       store_equal(&a->store, &b->store);
+}
+
 static struct program *find_idle(struct programs *programs,
 				 const struct agent_list *conditions,
 				 const struct agent_list *commands,
-				 const struct bpf_watch *watch)
+				 const struct bpf_site *site)
 {
 	struct program *program;
 
@@ -85,7 +97,7 @@ static struct program *find_idle(struct programs *programs,
 		if (!program->used &&
 		    agent_list_equal(&program->conditions, conditions) &&
 		    agent_list_equal(&program->commands, commands) &&
-		    watch_equal(&program->watch, watch))
+		    site_equal(&program->site, site))
 			return program;
 	return NULL;
 }
@@ -112,7 +124,7 @@ static void trim(struct programs *programs, unsigned int max)
 static int program_create(struct programs *programs,
 			  const struct agent_list *conditions,
 			  const struct agent_list *commands,
-			  const struct bpf_watch *watch, struct program **ret)
+			  const struct bpf_site *site, struct program **ret)
 {
 	struct program *program = calloc(1, sizeof(*program));
 	int location;
@@ -120,7 +132,7 @@ static int program_create(struct programs *programs,
 	if (!program)
 		return -ENOMEM;
 	program->fd = -1;
-	program->watch = *watch;
+	program->site = *site;
 	if (agent_list_set(&program->conditions, conditions) < 0 ||
 	    agent_list_set(&program->commands, commands) < 0) {
 		program_free(program);
@@ -170,11 +182,12 @@ static bool is_refusal(int r)
 
 /* An error without an errno: the verifier refused the code, and the text is what
  * it said last. More of that is in *log. */
-static struct error *load(const struct bpf_code *code, int *fd, char **log)
+static struct error *load(enum bpf_kind kind, const struct bpf_code *code, int *fd,
+			  char **log)
 {
 	char words[VERIFIER_LOG_SIZE] = "";
 
-	*fd = bpf_kernel_load(code->insns, code->count, words, sizeof(words));
+	*fd = bpf_kernel_load(kind, code->insns, code->count, words, sizeof(words));
 	if (*fd >= 0)
 		return NULL;
 	if (!is_refusal(*fd))
@@ -192,7 +205,9 @@ static struct error *compile_and_load(struct program *program,
 	free(take_ptr(program->log));
 	error = bpf_compile(&program->conditions, &program->commands, options,
 			    &program->code);
-	return error ? error : load(&program->code, &program->fd, &program->log);
+	if (error)
+		return error;
+	return load(options->site.kind, &program->code, &program->fd, &program->log);
 }
 
 static bool any_loops(const struct agent_list *list)
@@ -232,7 +247,7 @@ static struct error *load_stand_in(struct program *program,
 
 	options.all_maybe = true;
 	error = bpf_compile(NULL, NULL, &options, &code);
-	return error ? error : load(&code, &program->fd, &log);
+	return error ? error : load(options.site.kind, &code, &program->fd, &log);
 }
 
 /* What neither compiler nor verifier takes is left to the stub. */
@@ -242,7 +257,7 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	_cleanup_error_ struct error *error = NULL;
 
 	options.location = program->location;
-	options.watch = program->watch;
+	options.site = program->site;
 	error = try_to_load(program, options);
 	if (!error || (!program->conditions.count && !program->commands.count) ||
 	    error_errno(error) == ENOMEM || error_errno(error) == EPERM ||
@@ -258,11 +273,11 @@ static struct error *make_code(struct programs *programs, struct program *progra
 static struct error *program_make(struct programs *programs,
 				  const struct agent_list *conditions,
 				  const struct agent_list *commands,
-				  const struct bpf_watch *watch, struct program **ret)
+				  const struct bpf_site *site, struct program **ret)
 {
 	struct program *program = NULL;
 	struct error *error;
-	int r = program_create(programs, conditions, commands, watch, &program);
+	int r = program_create(programs, conditions, commands, site, &program);
 
 	if (r < 0)
 		return error_create(-r == ENOSPC ? 0 : -r,
@@ -280,23 +295,23 @@ static struct error *program_make(struct programs *programs,
 struct error *program_get(struct programs *programs,
 			  const struct agent_list *conditions,
 			  const struct agent_list *commands,
-			  const struct bpf_watch *watch, struct program **ret)
+			  const struct bpf_site *site, struct program **ret)
 {
-	static const struct bpf_watch no_watch = {0};
+	static const struct bpf_site breakpoint = {0};
 	static const struct agent_list none = {0};
 	struct program *program;
 
 	conditions = conditions ? conditions : &none;
 	commands = commands ? commands : &none;
-	watch = watch ? watch : &no_watch;
-	program = find_idle(programs, conditions, commands, watch);
+	site = site ? site : &breakpoint;
+	program = find_idle(programs, conditions, commands, site);
 	if (program) {
 		programs->nidle--;
 		programs->kernel->shared->locations[program->location] =
 			(struct bpf_location){0};
 	} else {
 		struct error *error =
-			program_make(programs, conditions, commands, watch, &program);
+			program_make(programs, conditions, commands, site, &program);
 
 		if (error)
 			return error;

@@ -27,7 +27,7 @@ enum { PROGRAM_LOG_LINES = 20 };
 struct program {
 	TAILQ_ENTRY(program) link;
 	struct agent_list conditions, commands; /* owned: what it decides and does */
-	struct bpf_watch watch;			/* ... and at what */
+	struct bpf_site site;			/* ... and where */
 	unsigned int location;			/* index into bpf_shared.locations */
 	int fd;
 	bool used;
@@ -43,7 +43,7 @@ TAILQ_HEAD(program_list, program);
 
 struct programs {
 	struct bpf_kernel *kernel;
-	struct bpf_compile_options options; /* all but .location */
+	struct bpf_compile_options options; /* all but .location and .site */
 	struct program_list list;	    /* the one given back last comes first */
 	unsigned int nidle;
 };
@@ -56,13 +56,13 @@ void programs_deinit(struct programs *programs);
 
 /**
  * A loaded program for the conditions (none: always true) and the commands, with
- * its counts at zero; NULL is an empty list, and no access to data. Makes no system
- * call if one is at hand.
+ * its counts at zero, and not armed; NULL is an empty list, and the event of a
+ * breakpoint. Makes no system call if one is at hand.
  */
 struct error *program_get(struct programs *programs,
 			  const struct agent_list *conditions,
 			  const struct agent_list *commands,
-			  const struct bpf_watch *watch, struct program **ret);
+			  const struct bpf_site *site, struct program **ret);
 /** Gives it back; it may be kept or freed. It runs nowhere any more, and its counts
  * are gone. NULL is legal. */
 void program_put(struct programs *programs, struct program *program);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bpf/uprobe_event.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "bpf/kernel.h"
 #include "inferior/proc.h"
 #include "stops/breakpoints.h"
 
@@ -202,26 +202,9 @@ int uprobe_perf_type(void)
 	return type < 0 ? -ENOENT : (int)type;
 }
 
-int uprobe_load(const struct uprobe_options *options, const struct bpf_insn *insns,
-		size_t count)
+enum bpf_kind uprobe_kind(const struct uprobe_options *options)
 {
-	struct bpf_prog_load_opts load = {
-		.sz = sizeof(load),
-		.expected_attach_type = options->multi ? UPROBE_MULTI_ATTACH_TYPE : 0,
-	};
-
-	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "truehit", "Dual BSD/GPL", insns,
-			     count, &load);
-}
-
-int uprobe_load_false(const struct uprobe_options *options)
-{
-	static const struct bpf_insn insns[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-
-	return uprobe_load(options, insns, sizeof(insns) / sizeof(*insns));
+	return options->multi ? BPF_KIND_UPROBE_MULTI : BPF_KIND_UPROBE;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "bpf/compile.h"
 #include "inferior/inferior.h"
 
 /** Where a probe goes. */
@@ -38,24 +39,13 @@ void uprobe_target_deinit(struct uprobe_target *target);
 /** How this kernel is asked for uprobes: see uprobe_choose (uprobe_trial.h). */
 struct uprobe_options {
 	/* By a link of BPF_TRACE_UPROBE_MULTI (Linux 6.6; closed in parallel), whose
-	 * programs are loaded with that as expected attach type; else by a perf event
-	 * of the type .perf_type, whose programs are loaded with none. */
+	 * programs are loaded for that; else by a perf event of the type .perf_type. */
 	bool multi;
 	uint32_t perf_type;
 };
 
-/** BPF_TRACE_UPROBE_MULTI of include/uapi/linux/bpf.h (enum bpf_attach_type); Linux
- * 6.6. */
-enum { UPROBE_MULTI_ATTACH_TYPE = 48 };
-
-struct bpf_insn;
-
-/** Loads a program for such probes. The descriptor (the caller's) or a negative errno.
- */
-int uprobe_load(const struct uprobe_options *options, const struct bpf_insn *insns,
-		size_t count);
-/** The one that says false. */
-int uprobe_load_false(const struct uprobe_options *options);
+/** What its programs are loaded for. */
+enum bpf_kind uprobe_kind(const struct uprobe_options *options);
 
 /** What the kernel calls its perf events that are uprobes. Negative errno: it has
  * none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bpf/kernel.h"
 #include "bpf/trial.h"
 
 /* Counts its hits, and says false. */
@@ -28,7 +29,8 @@ static int load_counter(const struct uprobe_options *options, int map_fd)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return uprobe_load(options, insns, sizeof(insns) / sizeof(*insns));
+	return bpf_kernel_load(uprobe_kind(options), insns,
+			       sizeof(insns) / sizeof(*insns), NULL, 0);
 }
 
 static uint64_t read_count(int map_fd)

@@ -34,6 +34,13 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits)
 	bpf_emit(e, bpf_alu_imm(BPF_ARSH, reg, 64 - (int32_t)bits));
 }
 
+/* Behind the access, and at a uprobe, nothing is set. */
+static bool at_execute_breakpoint(const struct compiler *c)
+{
+	return c->options->site.kind == BPF_KIND_EVENT &&
+	       !c->options->site.watch.access;
+}
+
 /* The context is read in 8 bytes only; a narrower register is cut down to size. */
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 {
@@ -46,7 +53,7 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	if (rule->unsure)
 		exits_doubt(c, bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
 			    BPF_DOUBT_REGISTER);
-	if (rule->set && !c->options->watch.access)
+	if (rule->set && at_execute_breakpoint(c))
 		bpf_emit(&c->emitter, bpf_alu_imm(BPF_OR, reg, (int32_t)rule->set));
 }
 

@@ -104,8 +104,9 @@ static void emit_read(struct compiler *c)
 
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_FP));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, FRAME_NEW));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, (int32_t)c->options->watch.len));
-	bpf_emit_const(e, BPF_REG_3, c->options->watch.addr);
+	bpf_emit(e,
+		 bpf_alu_imm(BPF_MOV, BPF_REG_2, (int32_t)c->options->site.watch.len));
+	bpf_emit_const(e, BPF_REG_3, c->options->site.watch.addr);
 	bpf_emit(e, bpf_call(BPF_FUNC_probe_read_user));
 }
 
@@ -117,7 +118,7 @@ static void emit_exchange(struct compiler *c)
 
 	bpf_emit(e, bpf_load(BPF_DW, REG_CHANGED, REG_LAST, unsure));
 	bpf_emit(e, bpf_store_imm(BPF_DW, REG_LAST, unsure, 0));
-	for (int16_t i = 0; i < (int16_t)c->options->watch.len; i += 8) {
+	for (int16_t i = 0; i < (int16_t)c->options->site.watch.len; i += 8) {
 		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, FRAME_NEW + i));
 		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LAST, bytes + i));
 		bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_OLD + i, BPF_REG_2));
@@ -148,13 +149,13 @@ void watch_emit(struct compiler *c, uint32_t unchanged)
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, REG_FAILED, 0), BPF_DOUBT_PAGE);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_CHANGED, 0), unchanged);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_LEN,
-				  (int32_t)c->options->watch.len));
+				  (int32_t)c->options->site.watch.len));
 }
 
 bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
 	       int16_t *frame)
 {
-	const struct bpf_watch *watch = &c->options->watch;
+	const struct bpf_watch *watch = &c->options->site.watch;
 	uint64_t offset = addr.value - watch->addr;
 
 	/* BPF's stack is read in aligned pieces only. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 
 static const struct regset_def regsets[] = {
 	[AARCH64_GENERAL] = {"general", NT_PRSTATUS},
@@ -38,6 +39,7 @@ static const struct arch_ops aarch64 = {
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
 	.bpf_user_mode = &aarch64_user_mode,
+	.bpf_context_words = sizeof(struct user_regs_struct) / 8,
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),
 	.breakpoint_pc_advance = 0,

@@ -94,6 +94,9 @@ static const struct access_def {
 	[ACCESS_PKRU] = {BIT(PKRU), 0, PKRU, 0},
 };
 
+_Static_assert(sizeof(struct pt_regs) == offsetof(struct user_regs_struct, fs_base),
+	       "the BPF context is what user_regs_struct begins with");
+
 /* The privilege level in the code segment's selector. */
 const struct bpf_user_mode x86_64_user_mode = {
 	.offset = offsetof(struct bpf_perf_event_data, regs) +

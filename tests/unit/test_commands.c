@@ -55,7 +55,7 @@ static void set_up(void)
 	skip_unless(bpf_kernel_init(&kernel, on_record, NULL));
 	programs_init(&programs, &kernel, arch_native(), false);
 	skip_unless(trial_init(&trial, arch_native()));
-	fd = bpf_kernel_load_false();
+	fd = bpf_kernel_load_false(BPF_KIND_EVENT);
 	skip_unless(trial_pass(&trial, fd, true, false, &outcome));
 	if (outcome.stops > 0)
 		cr_skip_test("the kernel stops threads at false hits");

@@ -119,7 +119,7 @@ static void make_arch(void)
 static int on_record(void *data, void *record, size_t size)
 {
 	(void)data;
-	cr_assert_eq(size, sizeof(last_record));
+	cr_assert_eq(size, BPF_HIT_RECORD_HEAD);
 	memcpy(&last_record, record, size);
 	nrecords++;
 	return 0;
@@ -841,7 +841,7 @@ static void try_watched(uint8_t code, uint64_t offset, unsigned int len)
 	byte(&t, AGENT_EQUAL);
 	byte(&t, AGENT_END);
 	expr = assemble(&t);
-	options.watch = (struct bpf_watch){true, (uintptr_t)memory, len};
+	options.site.watch = (struct bpf_watch){true, (uintptr_t)memory, len};
 	cr_assert_null(compile(&expr, 1, &options, &made));
 	cr_expect_eq(count_reads(&made), is_there ? 1 : 2, "%u bytes at %d", size,
 		     (int)offset);
@@ -1406,7 +1406,7 @@ Test(compile, a_full_ring_is_counted)
 {
 	struct bpf_compile_options options = default_options();
 	int event = start(NULL, 0, &options, false);
-	unsigned int hits = 2 * RECORDS_SIZE / sizeof(struct bpf_hit_record);
+	unsigned int hits = 2 * RECORDS_SIZE / BPF_HIT_RECORD_HEAD;
 	struct tally_hits counted;
 	uint64_t lost;
 

@@ -97,7 +97,7 @@ static void store(void)
 /* More hits than the ring has room for, and one more elsewhere. */
 static void many_hits(void)
 {
-	for (int i = 0; i < 14000; i++)
+	for (int i = 0; i < 20000; i++)
 		place();
 	place_1();
 	counter = 42;

@@ -46,18 +46,28 @@ static struct agent_expr *constant(unsigned int value)
 	return expr;
 }
 
-/* A used program whose condition is that constant. */
-static struct program *get(unsigned int value)
+static struct program *get_for(unsigned int value, const struct bpf_site *site)
 {
 	struct agent_expr *expr = constant(value);
 	const struct agent_list conditions = {&expr, 1};
 	struct program *program = NULL;
 	_cleanup_error_ struct error *error =
-		program_get(&programs, &conditions, NULL, NULL, &program);
+		program_get(&programs, &conditions, NULL, site, &program);
 
 	agent_expr_unref(expr);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	return program;
+}
+
+/* A used program whose condition is that constant. */
+static struct program *get(unsigned int value)
+{
+	return get_for(value, NULL);
+}
+
+static struct program *get_at(const struct bpf_site *site)
+{
+	return get_for(0, site);
 }
 
 TestSuite(program, .init = set_up, .fini = tear_down, .timeout = 60);
@@ -98,6 +108,34 @@ Test(program, commands_tell_programs_apart)
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_eq(plain, with_commands);
 	agent_expr_unref(expr);
+}
+
+Test(program, sites_tell_programs_apart)
+{
+	const struct bpf_site sites[] = {
+		{.watch = {.access = true}},
+		{.kind = BPF_KIND_UPROBE},
+		{.kind = BPF_KIND_UPROBE_MULTI},
+		{.kind = BPF_KIND_UPROBE_MULTI, .store = {.len = 8, .displacement = 4}},
+		{.kind = BPF_KIND_UPROBE_MULTI, .store = {.len = 8, .displacement = 8}},
+	};
+	enum { COUNT = sizeof(sites) / sizeof(*sites) };
+	struct program *plain = get(0), *first[COUNT], *again;
+
+	program_put(&programs, plain);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		first[i] = get_at(&sites[i]);
+		cr_expect_neq(first[i], plain);
+		program_put(&programs, first[i]);
+		kernel.shared->locations[first[i]->location].armed = 1;
+	}
+	cr_expect_eq(programs.nidle, COUNT + 1);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		again = get_at(&sites[i]);
+		cr_expect_eq(again, first[i]);
+		cr_expect_eq(kernel.shared->locations[again->location].armed, 0);
+		program_put(&programs, again);
+	}
 }
 
 Test(program, idle_ones_are_bounded)

@@ -108,7 +108,7 @@ static int load_program(struct compiler *c, int map_fd)
 	bpf_emit(&c->emitter, bpf_store_imm(BPF_DW, BPF_REG_2, 0, 1));
 	exits_return(c, 1);
 	cr_assert_null(bpf_emit_finish(&c->emitter, &insns, &count));
-	fd = bpf_kernel_load(insns, count, NULL, 0);
+	fd = bpf_kernel_load(BPF_KIND_EVENT, insns, count, NULL, 0);
 	free(insns);
 	return fd;
 }
@@ -131,7 +131,7 @@ static void setup_for(bool access)
 	struct compiler *c = &fixture.compiler;
 
 	fixture.event_fd = -1;
-	options.watch.access = access;
+	options.site.watch.access = access;
 	c->options = &options;
 	cr_assert_null(arch_native()->init());
 	c->registers = arch_native()->registers(&c->nregisters);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/probe.h"
+
+#include <errno.h>
+
+#include "bpf/compiler.h"
+
+/* ---- the program's part ---- */
+
+#define RECORD_FIELD(field) ((int16_t)offsetof(struct bpf_hit_record, field))
+
+enum { REG_RECORD = REG_BY_STOP };
+
+bool probe_is(const struct compiler *c)
+{
+	return c->options->site.kind != BPF_KIND_EVENT;
+}
+
+void probe_emit_begin(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t here;
+
+	if (!probe_is(c))
+		return;
+	here = bpf_emit_new_labels(e, 1);
+	bpf_emit_map_value(
+		e, BPF_REG_2, c->options->shared_fd,
+		(uint32_t)(offsetof(struct bpf_shared, locations) +
+			   c->options->location * sizeof(struct bpf_location) +
+			   offsetof(struct bpf_location, armed)));
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, BPF_REG_2, 0));
+	values_load_pc(c, BPF_REG_1);
+	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_1, BPF_REG_2), here);
+	exits_return(c, 0);
+	bpf_emit_bind(e, here);
+}
+
+/* The record's field = size bytes from what r3 points to; r0 = 0, or an error, and
+ * zeros there. */
+static void emit_copy(struct bpf_emitter *e, int32_t helper, int16_t field,
+		      int32_t size)
+{
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, field));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, size));
+	bpf_emit(e, bpf_call(helper));
+}
+
+/* r3 += register * scale */
+static void emit_add(struct compiler *c, unsigned int number, unsigned int scale)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	if (number == REG_NONE)
+		return;
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_CONTEXT,
+			     c->registers[number].bpf_offset));
+	if (scale != 1)
+		bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_1, (int32_t)scale));
+	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_3, BPF_REG_1));
+}
+
+static void emit_stored(struct compiler *c)
+{
+	const struct insn_store *store = &c->options->site.store;
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t done = bpf_emit_new_labels(e, 1);
+
+	for (int16_t i = 0; i < UNDO_BYTES_MAX; i += 8)
+		bpf_emit(e, bpf_store_imm(BPF_DW, REG_RECORD,
+					  (int16_t)(RECORD_FIELD(stored) + i), 0));
+	bpf_emit(e, bpf_store_imm(BPF_DW, REG_RECORD, RECORD_FIELD(stored_known), 0));
+	if (store->len > 0) {
+		bpf_emit_const(e, BPF_REG_3, (uint64_t)store->displacement);
+		emit_add(c, store->base, 1);
+		emit_add(c, store->index, store->scale);
+		emit_copy(e, BPF_FUNC_probe_read_user, RECORD_FIELD(stored),
+			  (int32_t)store->len);
+		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), done);
+		bpf_emit(e, bpf_store_imm(BPF_DW, REG_RECORD,
+					  RECORD_FIELD(stored_known), 1));
+	}
+	bpf_emit_bind(e, done);
+}
+
+/* There is not enough room in the frame for all of it. */
+void probe_emit_send(struct compiler *c, uint32_t sent)
+{
+	const int32_t registers = 8 * (int32_t)c->options->arch->bpf_context_words;
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t full = bpf_emit_new_labels(e, 1);
+
+	bpf_emit_map(e, BPF_REG_1, c->options->ring_fd);
+	bpf_emit(e,
+		 bpf_alu_imm(BPF_MOV, BPF_REG_2, RECORD_FIELD(registers) + registers));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, 0));
+	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_reserve));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), full);
+	bpf_emit(e, bpf_alu(BPF_MOV, REG_RECORD, BPF_REG_0));
+
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_RECORD));
+	emit_copy(e, BPF_FUNC_probe_read_kernel, 0, BPF_HIT_RECORD_HEAD);
+	emit_stored(c);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, REG_CONTEXT));
+	emit_copy(e, BPF_FUNC_probe_read_kernel, RECORD_FIELD(registers), registers);
+
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_RECORD));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, 0));
+	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_submit));
+	bpf_emit_jump(e, bpf_jump(), sent);
+	bpf_emit_bind(e, full);
+}
+
+/* ---- the stub's part ---- */
+
+static int add(const struct regs *regs, unsigned int number, unsigned int scale,
+	       uint64_t *addr)
+{
+	uint64_t value = 0;
+	int r = number == REG_NONE ? 0 : reg_read_u64(regs, number, &value);
+
+	*addr += value * scale;
+	return r;
+}
+
+int probe_store_addr(const struct insn_store *store, const struct regs *regs,
+		     uint64_t *addr)
+{
+	int r;
+
+	*addr = (uint64_t)store->displacement;
+	r = add(regs, store->base, 1, addr);
+	return r < 0 ? r : add(regs, store->index, store->scale, addr);
+}
+
+/* What ptrace would have shown then: the context's word by its rule. */
+static int put_back(const struct bpf_hit_record *record, unsigned int number,
+		    const struct reg_def *row, struct regs *regs)
+{
+	const struct bpf_rule *rule = &row->bpf_rule;
+	uint64_t word = record->registers[row->bpf_offset / 8], now;
+	int r = reg_read_u64(regs, number, &now);
+
+	if (r < 0)
+		return r;
+	if (rule->bits)
+		word &= (UINT64_C(1) << rule->bits) - 1;
+	return reg_write_u64(regs, number,
+			     (word & ~(uint64_t)rule->unsure) | (now & rule->unsure));
+}
+
+int probe_put_back(const struct bpf_hit_record *record, struct regs *regs)
+{
+	const struct reg_def *row;
+
+	for (unsigned int i = 0; (row = reg_by_number(regs->arch, i)); i++) {
+		int r = row->bpf_offset == REG_NOT_IN_BPF_CONTEXT
+				? 0
+				: put_back(record, i, row, regs);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

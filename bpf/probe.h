@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs at uprobes, and what is special about their records.
+ *
+ * A uprobe's program runs before the instruction, but the thread that it stops does so
+ * behind it. The record tells what is to be put back: the registers that the context
+ * has, and the bytes that the instruction has overwritten (struct insn_store).
+ *
+ * Opening and closing takes effect some time before or after the call: only hits at
+ * bpf_location.armed count, also as the same place of a file can be mapped elsewhere.
+ * A program that runs already when that is set to 0 may still finish.
+ *
+ * Unlike at a breakpoint's event, the kernel may preempt the program. It runs to its
+ * end all the same, whatever is sent to its thread.
+ */
+#ifndef TRUEHIT_BPF_PROBE_H
+#define TRUEHIT_BPF_PROBE_H
+
+#include "arch/arch.h"
+#include "bpf/hits.h"
+
+/** What the store of the instruction @pc is to, by registers as they are before it.
+ * -ENODATA: one of them is not in @regs. */
+int probe_store_addr(const struct insn_store *store, const struct regs *regs,
+		     uint64_t *addr);
+/**
+ * Makes of registers, fetched at the stop, those before the instruction. Others than
+ * the record has stay as they are, and so do flags that may be the tracer's own
+ * (bpf_rule.unsure). 0 or a negative errno, as reg_write.
+ */
+int probe_put_back(const struct bpf_hit_record *record, struct regs *regs);
+
+#endif
