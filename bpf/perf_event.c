@@ -307,14 +307,14 @@ static uint64_t event_count(const struct perf_placement *placement)
  * that was preempted inside a map operation of bpf(2), on kernels that preempt
  * there) the kernel runs no program and takes that for its 0
  * (kernel/events/core.c, bpf_overflow_handler). Nothing can be done then, but the
- * user has to know.
+ * user has to know. Programs may run while we look, so theirs is read last.
  */
 static void perf_event_describe(struct engine *engine, const struct location *location,
 				struct buffer *out)
 {
 	const struct perf_placement *placement = location->engine_data;
-	uint64_t seen = placement_hits_seen(&placement->base, engine->placements);
 	uint64_t counted = event_count(placement);
+	uint64_t seen = placement_hits_seen(&placement->base, engine->placements);
 
 	placement_describe(engine, location, out);
 	if (counted > seen)

@@ -171,8 +171,9 @@ def test_what_the_client_was_shown(t):
     check_what_was_shown(t, ";X3,220127")  # const8 1; end
 
 
-def test_set_while_the_program_runs(t):
-    """What the client remembers may be what was there before."""
+def running_loop(t):
+    """The loop runs in non-stop mode and has got a watchpoint meanwhile. The client
+    hears of its first hit, as it may remember what was there before."""
     n = NonStop(t, "loop", str(10 ** 9), program=PROG)
     flag = n.symbol("flag")
     n.fetch(n.ask("?"))
@@ -182,6 +183,11 @@ def test_set_while_the_program_runs(t):
     n.expect("OK", f"Hg{thread}")
     n.expect("07000000", f"m{flag:x},4")
     n.expect("OK", f"vCont;c:{thread}")
+    return n
+
+
+def test_set_while_the_program_runs(t):
+    n = running_loop(t)
     if t.config.reference:
         return
 
@@ -189,6 +195,14 @@ def test_set_while_the_program_runs(t):
         return t.counts(n.client.monitor("breakpoints"))
     harness.wait_for(lambda: counts()["hits"] > 100, "hits")
     t.equal(counts()["true"], 1, "hits that were told")
+
+
+def test_counts_while_the_program_runs(t):
+    """A hit that comes while they are read is none that was missed."""
+    t.truehit_only("counts of hits")
+    n = running_loop(t)
+    for _ in range(200):
+        t.no_match("missed", n.client.monitor("breakpoints"), "monitor breakpoints")
 
 
 def count_stops(client, flag):
