@@ -574,9 +574,9 @@ class Extension:
         self.servers.forget_processes()
 
     def on_program(self):
-        """Another program, or one library less: nothing known is sure."""
+        """Another program, or one library less: nothing known is sure. gdb is in the midst
+        of forgetting it: a packet would have it lose track of which program that is."""
         self.watches.invalidate()
-        self.hand_over()
         self.servers.forget_processes()
 
     def hand_over(self):
