@@ -70,8 +70,8 @@ struct bpf_hit_record {
 	uint64_t pc;
 	uint64_t addr; /* data address of the access, if a watchpoint */
 	/* From here on, of uprobes only (probe.h); zeros else. */
-	uint64_t stored_known; /* 1: what the instruction overwrites was read */
-	uint8_t stored[UNDO_BYTES_MAX];		   /* ... as it was before */
+	uint64_t stored_known; /* 1: what the instruction overwrites could be read */
+	uint8_t stored[UNDO_BYTES_MAX];		   /* ... as many bytes as that is */
 	uint64_t registers[BPF_CONTEXT_WORDS_MAX]; /* the context before it */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A word in shared memory that programs and the stub take for some instructions. A
- * program cannot keep it: it runs to its end without preemption, even if its thread is
- * killed.
+ * program cannot keep it: it runs to its end, even if its thread is killed. At a uprobe
+ * it may be preempted with it; others that wait are not slower for it than the tries
+ * take, and leave their hits to the stub, which waits as long as it takes.
  */
 #include "bpf/compiler.h"
 

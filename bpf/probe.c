@@ -36,8 +36,7 @@ void probe_emit_begin(struct compiler *c)
 	bpf_emit_bind(e, here);
 }
 
-/* The record's field = size bytes from what r3 points to; r0 = 0, or an error, and
- * zeros there. */
+/* The record's field = size bytes from what r3 points to; r0 = 0, or an error. */
 static void emit_copy(struct bpf_emitter *e, int32_t helper, int16_t field,
 		      int32_t size)
 {
@@ -67,9 +66,6 @@ static void emit_stored(struct compiler *c)
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t done = bpf_emit_new_labels(e, 1);
 
-	for (int16_t i = 0; i < UNDO_BYTES_MAX; i += 8)
-		bpf_emit(e, bpf_store_imm(BPF_DW, REG_RECORD,
-					  (int16_t)(RECORD_FIELD(stored) + i), 0));
 	bpf_emit(e, bpf_store_imm(BPF_DW, REG_RECORD, RECORD_FIELD(stored_known), 0));
 	if (store->len > 0) {
 		bpf_emit_const(e, BPF_REG_3, (uint64_t)store->displacement);

@@ -14,8 +14,9 @@
 #include "base/log.h"
 
 /* Programs at a breakpoint are not interrupted between reserving and submitting; in
- * a virtual machine, their processor may be. */
-enum { BUSY_MAX_MS = 1000 };
+ * a virtual machine, their processor may be. Those at a uprobe are preempted as any
+ * thread is: until it is their turn again. */
+enum { PATIENCE = 10000 }; /* ms */
 
 static size_t page_size(void)
 {
@@ -37,7 +38,7 @@ struct error *ring_create(struct ring *ring, const char *name, size_t size)
 	char *producer;
 	void *consumer;
 
-	*ring = (struct ring){.size = size};
+	*ring = (struct ring){.size = size, .patience = PATIENCE};
 	ring->fd =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, name, 0, 0, (uint32_t)size, NULL);
 	if (ring->fd < 0)
@@ -74,14 +75,14 @@ static int64_t now_ms(void)
 }
 
 /* The length of a record and its flags, once it is complete. */
-static uint32_t wait_for_record(const uint32_t *header)
+static uint32_t wait_for_record(const struct ring *ring, const uint32_t *header)
 {
 	uint32_t len = __atomic_load_n(header, __ATOMIC_ACQUIRE);
 	int64_t limit = 0;
 
 	while (len & BPF_RINGBUF_BUSY_BIT) {
 		if (limit == 0)
-			limit = now_ms() + BUSY_MAX_MS;
+			limit = now_ms() + ring->patience;
 		else if (now_ms() > limit)
 			break;
 		sched_yield();
@@ -99,7 +100,8 @@ size_t ring_drain(struct ring *ring, ring_record_fn *fn, void *data)
 
 	while (position < end && more) {
 		const char *header = ring->data + (position & (ring->size - 1));
-		uint32_t word = wait_for_record((const uint32_t *)(const void *)header);
+		uint32_t word =
+			wait_for_record(ring, (const uint32_t *)(const void *)header);
 		uint32_t len = word & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (word & BPF_RINGBUF_BUSY_BIT) {

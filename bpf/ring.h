@@ -23,6 +23,7 @@ struct ring {
 	unsigned long *consumer;       /* the position that we have read up to */
 	const unsigned long *producer; /* ... and programs have reserved up to */
 	const char *data;	       /* twice in a row, so that no record is cut */
+	int patience; /* how long a program may take to finish a record, ms */
 };
 
 /** @size: a power of two and a multiple of every page size. */

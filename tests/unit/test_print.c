@@ -253,7 +253,8 @@ static struct agent_expr *parse(const uint8_t *code, size_t len)
 	return expr;
 }
 
-static void check_program(const uint8_t *bytecode, size_t len, bool native_division)
+static void check_program_at(const uint8_t *bytecode, size_t len, bool native_division,
+			     const struct bpf_site *site)
 {
 	struct agent_expr *expr = parse(bytecode, len);
 	const struct agent_list conditions = {&expr, 1};
@@ -271,10 +272,12 @@ static void check_program(const uint8_t *bytecode, size_t len, bool native_divis
 
 	programs_init(&programs, &kernel, arch_native(), false);
 	programs.options.signed_division &= native_division;
+	programs.options.site = *site;
 	cr_assert_null(bpf_compile(&conditions, NULL, &programs.options, &code));
 	lines = calloc(code.count, sizeof(*lines));
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "GPL", code.insns,
-			   code.count, &options);
+	fd = bpf_prog_load(site->kind == BPF_KIND_EVENT ? BPF_PROG_TYPE_PERF_EVENT
+							: BPF_PROG_TYPE_KPROBE,
+			   "test", "GPL", code.insns, code.count, &options);
 	cr_assert_geq(fd, 0, "%s", log);
 	close(fd);
 	read_log(log, lines, code.count);
@@ -284,6 +287,13 @@ static void check_program(const uint8_t *bytecode, size_t len, bool native_divis
 	free(log);
 	bpf_code_deinit(&code);
 	agent_expr_unref(expr);
+}
+
+static void check_program(const uint8_t *bytecode, size_t len, bool native_division)
+{
+	const struct bpf_site breakpoint = {0};
+
+	check_program_at(bytecode, len, native_division, &breakpoint);
 }
 
 /* Every kind of instruction that conditions become: arithmetic, memory, jumps. */
@@ -310,4 +320,19 @@ Test(print_compiled, as_the_verifier_prints_them)
 		      14, true);
 	check_program((const uint8_t[]){REG, 0, 0, 0x2a, 32, CONST8, 3, 0x14, END}, 9,
 		      true);
+}
+
+/* What a uprobe's has besides: the address of a store, the longer record. */
+Test(print_compiled, at_a_uprobe)
+{
+	const struct bpf_site site = {
+		.kind = BPF_KIND_UPROBE,
+		.store = {.len = 4,
+			  .base = 0,
+			  .index = 1,
+			  .scale = 4,
+			  .displacement = INT64_C(0x123456789a)},
+	};
+
+	check_program_at((const uint8_t[]){0x26, 0, 0, 0x27}, 4, true, &site);
 }

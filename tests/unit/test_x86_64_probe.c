@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs at uprobes of a child: when they do nothing, how they decide, and that what
+ * their records have is the thread's state before the instruction.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/opcode.h"
+#include "base/cleanup.h"
+#include "bpf/probe.h"
+#include "bpf/program.h"
+#include "bpf/uprobe_event.h"
+#include "inferior/inferior.h"
+
+enum { ROUNDS = 10, FLAG_ROUNDS = 300 };
+enum { TF = 0x100, RF = 0x10000 };
+
+/* ---- what the child runs ---- */
+
+/* CF, PF, AF, ZF, SF, DF, OF, NT, AC and ID; the interrupt flag is on anyway. */
+enum { FLAGS = 0x0244cd5 & ~TF, PLAIN_FLAGS = 0x202 };
+
+/* In a page of its own, which nobody has touched before the child. */
+uint64_t cell[512] __attribute__((aligned(4096)));
+
+/* The latter sets flags first: steps over popf would leave the kernel in doubt whose
+ * trap flag it is. */
+void probed(uint64_t flags, uint64_t value, uint64_t index);
+void probed_with_flags(uint64_t flags, uint64_t value, uint64_t index);
+extern const char at_nop[], at_push[], at_variable[], at_frame[], at_call[], at_jump[];
+__asm__(".text\n"
+	"probed_with_flags:\n"
+	"	pushq %rdi\n"
+	"	popfq\n"
+	"probed:\n"
+	"at_nop:\n"
+	"	nop\n"
+	"at_push:\n"
+	"	pushq %rbp\n"
+	"	movq %rsp, %rbp\n"
+	"	subq $64, %rsp\n"
+	"at_variable:\n"
+	"	movl %esi, cell(%rip)\n"
+	"at_frame:\n"
+	"	movq %rsi, -64(%rbp, %rdx, 8)\n"
+	"at_call:\n"
+	"	call nothing\n"
+	"at_jump:\n"
+	"	jmp at_end\n"
+	"	ud2\n"
+	"at_end:\n"
+	"	leave\n"
+	"	pushq $0x202\n"
+	"	popfq\n"
+	"nothing:\n"
+	"	ret\n");
+
+static void __attribute__((noreturn)) child_main(bool flags)
+{
+	pid_t self = getpid();
+	uint64_t x = 12345;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	ptrace(PTRACE_TRACEME, 0, 0, 0);
+	while (kill(self, SIGSTOP) == 0) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+		(flags ? probed_with_flags : probed)(PLAIN_FLAGS | (x >> 32 & FLAGS), x,
+						     x >> 61);
+	}
+	_exit(1);
+}
+
+/* ---- where the probes are ---- */
+
+enum { RDX = 3, RSI = 4, RBP = 6, RSP = 7, RIP = 16, EFLAGS, CS, SS };
+
+static const struct insn_store no_store = {0};
+static const struct insn_store pushed = {.len = 8,
+					 .below_stack = true,
+					 .base = RSP,
+					 .index = REG_NONE,
+					 .scale = 1,
+					 .displacement = -8};
+static const struct insn_store in_frame = {
+	.len = 8, .base = RBP, .index = RDX, .scale = 8, .displacement = -64};
+
+static struct insn_store in_variable(void)
+{
+	return (struct insn_store){.len = 4,
+				   .base = RIP,
+				   .index = REG_NONE,
+				   .scale = 1,
+				   .displacement = (const char *)cell - at_variable};
+}
+
+/* ---- the tracer's side ---- */
+
+static struct {
+	struct bpf_kernel kernel;
+	struct programs programs;
+	struct uprobe_options options;
+	struct inferiors inferiors;
+	struct inferior inferior;
+	struct thread thread;
+	struct program *program;
+	struct bpf_location *shared;
+	int fd;			      /* the probe */
+	struct bpf_hit_record record; /* the last one */
+	unsigned int records;
+} fixture;
+
+static void on_record(void *data, const struct bpf_hit_record *record)
+{
+	(void)data;
+	fixture.record = *record;
+	fixture.records++;
+}
+
+static void skip_unless(struct error *error)
+{
+	if (error && (error_errno(error) == EPERM || error_errno(error) == EACCES))
+		cr_skip_test("%s", error_text(error));
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+static siginfo_t wait_stop(void)
+{
+	pid_t pid = fixture.inferior.pid;
+	siginfo_t info;
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
+	cr_assert(WIFSTOPPED(status), "status 0x%x", (unsigned int)status);
+	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
+	return info;
+}
+
+static siginfo_t resume(enum __ptrace_request request)
+{
+	cr_assert_eq(ptrace(request, fixture.inferior.pid, 0, 0), 0);
+	return wait_stop();
+}
+
+static void start(bool multi, bool flags)
+{
+	pid_t pid;
+
+	skip_unless(arch_native()->init());
+	skip_unless(bpf_kernel_init(&fixture.kernel, on_record, NULL));
+	programs_init(&fixture.programs, &fixture.kernel, arch_native(), false);
+	fixture.options.multi = multi;
+	fixture.options.perf_type = (uint32_t)uprobe_perf_type();
+	fixture.fd = -1;
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0)
+		child_main(flags);
+	inferiors_init(&fixture.inferiors);
+	fixture.inferior = (struct inferior){.pid = pid,
+					     .arch = arch_native(),
+					     .owner = &fixture.inferiors,
+					     .mem_fd = -1};
+	fixture.thread = (struct thread){.inferior = &fixture.inferior, .tid = pid};
+	cr_assert_eq(wait_stop().si_signo, SIGSTOP);
+}
+
+static void finish(void)
+{
+	if (fixture.inferior.pid > 0) {
+		kill(fixture.inferior.pid, SIGKILL);
+		waitpid(fixture.inferior.pid, NULL, __WALL);
+	}
+	cleanup_close(&fixture.fd);
+	programs_deinit(&fixture.programs);
+	bpf_kernel_deinit(&fixture.kernel);
+}
+
+static void open_probe(const char *place)
+{
+	struct uprobe_target target;
+
+	skip_unless(
+		uprobe_target_find(&fixture.inferior, (uintptr_t)place, 1, &target));
+	fixture.fd = uprobe_event_open(&fixture.options, &target, fixture.inferior.pid,
+				       fixture.program->fd);
+	uprobe_target_deinit(&target);
+	if (fixture.fd == -EINVAL || fixture.fd == -ENOENT)
+		cr_skip_test("no such probes here");
+	cr_assert_geq(fixture.fd, 0, "%s", strerror(-fixture.fd));
+}
+
+/* A program at an instruction; unreferences the condition and the command (or NULL). */
+static void put(const char *place, const struct insn_store *store,
+		struct agent_expr *condition, struct agent_expr *command)
+{
+	const struct bpf_site site = {.kind = uprobe_kind(&fixture.options),
+				      .store = *store};
+	const struct agent_list conditions = {&condition, condition ? 1 : 0};
+	const struct agent_list commands = {&command, command ? 1 : 0};
+
+	skip_unless(program_get(&fixture.programs, &conditions, &commands, &site,
+				&fixture.program));
+	cr_assert_null(fixture.program->refused, "%s", fixture.program->refused);
+	agent_expr_unref(condition);
+	agent_expr_unref(command);
+	fixture.shared = &fixture.kernel.shared->locations[fixture.program->location];
+	fixture.shared->armed = (uintptr_t)place;
+	open_probe(place);
+}
+
+static void take_out(void)
+{
+	cleanup_close(&fixture.fd);
+	program_put(&fixture.programs, fixture.program);
+}
+
+static struct agent_expr *expr(const uint8_t *code, size_t len)
+{
+	struct agent_expr *expr = NULL;
+
+	skip_unless(agent_expr_create(code, len, &expr));
+	return expr;
+}
+
+/* $name & bits */
+static struct agent_expr *register_has(const char *name, uint32_t bits)
+{
+	unsigned int count, number;
+	const struct reg_def *table = arch_native()->registers(&count);
+	uint8_t code[] = {AGENT_REG, 0, 0, AGENT_CONST32, 0,
+			  0,	     0, 0, AGENT_BIT_AND, AGENT_END};
+
+	number = (unsigned int)(reg_by_name(arch_native(), name) - table);
+	code[1] = (uint8_t)(number >> 8);
+	code[2] = (uint8_t)number;
+	for (int i = 0; i < 4; i++)
+		code[4 + i] = (uint8_t)(bits >> (24 - 8 * i));
+	return expr(code, sizeof(code));
+}
+
+static struct regs *fetch(void)
+{
+	static struct regs regs;
+
+	regs_init(&regs, arch_native());
+	cr_assert_eq(regs_fetch(&fixture.thread, &regs, 0), 0);
+	return &regs;
+}
+
+static uint64_t get(const struct regs *regs, unsigned int number)
+{
+	uint64_t value;
+
+	cr_assert_eq(reg_read_u64(regs, number, &value), 0);
+	return value;
+}
+
+static uint64_t recorded(unsigned int number)
+{
+	return fixture.record
+		.registers[reg_by_number(arch_native(), number)->bpf_offset / 8];
+}
+
+/* To a place, by steps. */
+static void step_to(const char *place)
+{
+	do
+		cr_assert_eq(resume(PTRACE_SINGLESTEP).si_signo, SIGTRAP);
+	while (get(fetch(), RIP) != (uintptr_t)place);
+}
+
+static bool is_mark(const siginfo_t *info)
+{
+	return info->si_signo == SIGSTOP && info->si_code != SI_KERNEL;
+}
+
+/* The child runs to its next mark, without a stop in between. */
+static void pass(void)
+{
+	siginfo_t info = resume(PTRACE_CONT);
+
+	cr_assert(is_mark(&info), "signal %d, code %d", info.si_signo, info.si_code);
+	bpf_kernel_drain(&fixture.kernel);
+}
+
+/* The child runs into the probe, which stops it. */
+static void hit(enum bpf_verdict verdict)
+{
+	siginfo_t info = resume(PTRACE_CONT);
+
+	cr_assert_eq(info.si_signo, SIGSTOP);
+	cr_assert_eq(info.si_code, SI_KERNEL);
+	fixture.records = 0;
+	bpf_kernel_drain(&fixture.kernel);
+	cr_assert_eq(fixture.records, 1);
+	cr_expect_eq(fixture.record.tid, (uint32_t)fixture.thread.tid);
+	cr_expect_eq(fixture.record.location, fixture.program->location);
+	cr_expect_eq(fixture.record.verdict, verdict);
+	cr_expect_eq(fixture.record.by_stop, 1);
+	cr_expect_eq(fixture.record.pc, fixture.shared->armed);
+	cr_expect_eq(fixture.record.addr, 0);
+	cr_expect_eq(fixture.record.values.len, 0);
+}
+
+static void expect_hits(uint64_t falses, uint64_t trues, uint64_t maybes)
+{
+	struct tally_hits hits =
+		tally_total(fixture.kernel.shared, fixture.program->location);
+
+	cr_expect_eq(hits.by[BPF_FALSE], falses);
+	cr_expect_eq(hits.by[BPF_TRUE], trues);
+	cr_expect_eq(hits.by[BPF_MAYBE], maybes);
+	cr_expect_eq(fixture.shared->lost, 0);
+}
+
+TestSuite(probe_multi, .fini = finish, .timeout = 60);
+TestSuite(probe_perf, .fini = finish, .timeout = 60);
+
+/* Each test by multi links and by perf events. */
+#define BOTH_WITH(name, flags)                                                         \
+	static void name(void);                                                        \
+	Test(probe_multi, name)                                                        \
+	{                                                                              \
+		start(true, flags);                                                    \
+		name();                                                                \
+	}                                                                              \
+	Test(probe_perf, name)                                                         \
+	{                                                                              \
+		start(false, flags);                                                   \
+		name();                                                                \
+	}                                                                              \
+	static void name(void)
+#define BOTH(name) BOTH_WITH(name, false)
+
+/* ---- the state before the instruction ---- */
+
+static void read_stored(const struct insn_store *store, const struct regs *regs,
+			uint64_t *addr, uint8_t *bytes)
+{
+	cr_assert_eq(probe_store_addr(store, regs, addr), 0);
+	cr_assert_eq(inferior_read(&fixture.inferior, *addr, bytes, store->len),
+		     store->len);
+}
+
+static void expect_equal(const struct regs *regs, const struct regs *other)
+{
+	const struct reg_def *row;
+
+	for (unsigned int i = 0; (row = reg_by_number(arch_native(), i)); i++)
+		if (row->regset == 0)
+			cr_expect_eq(get(regs, i), get(other, i),
+				     "%s: %#llx, not %#llx", row->name,
+				     (unsigned long long)get(regs, i),
+				     (unsigned long long)get(other, i));
+}
+
+/* One round: what ptrace shows before, what the record has, and that the instruction
+ * can be run again with that. */
+static void undo_once(const char *place, const struct insn_store *store)
+{
+	uint8_t before[UNDO_BYTES_MAX] = {0}, after[UNDO_BYTES_MAX] = {0};
+	struct regs then, *now;
+	uint64_t addr = 0;
+	uint32_t value;
+
+	step_to(place);
+	then = *fetch();
+	if (store->len > 0)
+		read_stored(store, &then, &addr, before);
+	hit(BPF_TRUE);
+	cr_expect_eq(fixture.record.stored_known, store->len > 0);
+	cr_expect_arr_eq(fixture.record.stored, before, store->len);
+	now = fetch();
+	cr_expect_neq(get(now, RIP), (uintptr_t)place);
+	if (store->len > 0)
+		read_stored(store, &then, &addr, after);
+	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	expect_equal(now, &then);
+
+	cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
+	cr_assert_eq(inferior_write(&fixture.inferior, addr, fixture.record.stored,
+				    store->len),
+		     0);
+	fixture.shared->armed = 0;
+	value = (uint32_t)get(&then, RSI);
+	pass();
+	fixture.shared->armed = (uintptr_t)place;
+	cr_assert_eq(inferior_read(&fixture.inferior, (uintptr_t)cell, after, 4), 4);
+	cr_expect_arr_eq(after, &value, 4);
+}
+
+static void undo_at(const char *place, const struct insn_store *store)
+{
+	put(place, store, NULL, NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		undo_once(place, store);
+	expect_hits(0, ROUNDS, 0);
+	take_out();
+}
+
+BOTH(what_an_instruction_changes)
+{
+	const struct insn_store variable = in_variable();
+
+	undo_at(at_nop, &no_store);
+	undo_at(at_push, &pushed);
+	undo_at(at_variable, &variable);
+	undo_at(at_frame, &in_frame);
+	undo_at(at_call, &pushed);
+	undo_at(at_jump, &no_store);
+}
+
+/* The program faults no page in, and the instruction does. */
+BOTH(what_is_overwritten_may_not_be_known)
+{
+	const struct insn_store variable = in_variable();
+
+	put(at_variable, &variable, NULL, NULL);
+	hit(BPF_TRUE);
+	cr_expect_eq(fixture.record.stored_known, 0);
+	pass();
+	hit(BPF_TRUE);
+	cr_expect_eq(fixture.record.stored_known, 1);
+}
+
+/* Newer kernels have other things in the upper bits. */
+Test(probe_multi, selectors_have_16_bits)
+{
+	const unsigned int numbers[] = {CS, SS};
+	struct regs *now, then;
+
+	start(true, false);
+	then = *fetch();
+	put(at_push, &pushed, NULL, NULL);
+	hit(BPF_TRUE);
+	now = fetch();
+	for (int i = 0; i < 2; i++) {
+		const struct reg_def *row = reg_by_number(arch_native(), numbers[i]);
+
+		fixture.record.registers[row->bpf_offset / 8] |= 0xabcd0000;
+	}
+	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	cr_expect_eq(get(now, CS), get(&then, CS));
+	cr_expect_eq(get(now, SS), get(&then, SS));
+}
+
+/* ---- decisions ---- */
+
+BOTH(only_where_it_is_armed)
+{
+	put(at_push, &pushed, NULL, NULL);
+	fixture.shared->armed = 0;
+	pass();
+	fixture.shared->armed = (uintptr_t)at_nop;
+	pass();
+	cr_expect_eq(fixture.records, 0);
+	expect_hits(0, 0, 0);
+	fixture.shared->armed = (uintptr_t)at_push;
+	hit(BPF_TRUE);
+}
+
+BOTH(false_hits_leave_nothing)
+{
+	put(at_push, &pushed, register_has("cs", 0), NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		pass();
+	cr_expect_eq(fixture.records, 0);
+	expect_hits(ROUNDS, 0, 0);
+}
+
+BOTH(a_condition_on_memory)
+{
+	const uint64_t addr = (uintptr_t)&cell[1];
+	uint8_t code[] = {AGENT_CONST64, 0,	   0, 0, 0, 0, 0, 0, 0,
+			  AGENT_REF64,	 AGENT_END};
+	const uint64_t one = 1;
+
+	for (int i = 0; i < 8; i++)
+		code[1 + i] = (uint8_t)(addr >> (56 - 8 * i));
+	put(at_push, &pushed, expr(code, sizeof(code)), NULL);
+	hit(BPF_MAYBE);
+	pass();
+	pass();
+	cr_assert_eq(inferior_write(&fixture.inferior, addr, &one, sizeof(one)), 0);
+	hit(BPF_TRUE);
+	expect_hits(1, 1, 1);
+}
+
+/* A register that the context lacks. */
+BOTH(maybes_have_the_state_before)
+{
+	struct regs then;
+
+	put(at_push, &pushed, register_has("fs_base", 1), NULL);
+	step_to(at_push);
+	then = *fetch();
+	hit(BPF_MAYBE);
+	cr_assert_eq(probe_put_back(&fixture.record, fetch()), 0);
+	cr_expect_eq(recorded(RIP), (uintptr_t)at_push);
+	cr_expect_eq(recorded(RSP), get(&then, RSP));
+	cr_expect_eq(fixture.record.stored_known, 1);
+	expect_hits(0, 0, 1);
+}
+
+BOTH(hits_are_ignored)
+{
+	put(at_push, &pushed, NULL, NULL);
+	gate_set(&fixture.shared->gate, 2);
+	pass();
+	pass();
+	cr_expect_eq(fixture.records, 0);
+	hit(BPF_TRUE);
+	cr_expect_eq(fixture.shared->gate.ignored, 2);
+	expect_hits(0, 3, 0);
+}
+
+/* ---- commands ---- */
+
+static void append(void *data, const char *text, size_t len)
+{
+	buffer_append(data, text, len);
+}
+
+static bool take_output(void *data, const void *record, size_t len)
+{
+	const struct bpf_output_record *output = record;
+
+	(void)len;
+	cr_expect_eq(output->location, fixture.program->location);
+	cr_expect_eq(capture_render(&fixture.program->code.capture, output->capture,
+				    append, data),
+		     0);
+	return true;
+}
+
+BOTH(commands_are_captured)
+{
+	/* printf("%x,", $rip) */
+	static const uint8_t code[] = {
+		AGENT_REG, 0, RIP, AGENT_CONST8, 0,   AGENT_CONST8, 0, AGENT_PRINTF, 1,
+		0,	   5, '%', 'l',		 'x', ',',	    0, AGENT_END};
+	_cleanup_buffer_ struct buffer text = {0}, expected = {0};
+	struct agent_expr *command = NULL;
+
+	skip_unless(agent_expr_create_command(code, sizeof(code), &command));
+	put(at_push, &pushed, NULL, command);
+	pass();
+	pass();
+	cr_expect_eq(fixture.records, 0);
+	ring_drain(&fixture.kernel.output, take_output, &text);
+	buffer_printf(&expected, "%lx,%lx,", (unsigned long)(uintptr_t)at_push,
+		      (unsigned long)(uintptr_t)at_push);
+	cr_expect_str_eq(buffer_string(&text), buffer_string(&expected));
+	expect_hits(0, 2, 0);
+}
+
+/* ---- flags ---- */
+
+/* The nop leaves the registers as they are. No flag is set by the kernel, as RF is at a
+ * breakpoint's event: what is put back has none. */
+BOTH_WITH(flags_are_those_of_the_program, true)
+{
+	uint64_t ones = 0, zeros = 0;
+
+	put(at_nop, &no_store, NULL, NULL);
+	for (unsigned int i = 0; i < FLAG_ROUNDS; i++) {
+		struct regs then;
+		uint64_t flags;
+
+		hit(BPF_TRUE);
+		then = *fetch();
+		cr_assert_eq(reg_write_u64(&then, RIP, (uintptr_t)at_nop), 0);
+		cr_assert_eq(probe_put_back(&fixture.record, fetch()), 0);
+		flags = recorded(EFLAGS);
+		cr_assert_eq(flags, get(&then, EFLAGS));
+		ones |= flags;
+		zeros |= ~flags;
+		pass();
+	}
+	cr_expect_eq(ones & FLAGS, FLAGS);
+	cr_expect_eq(zeros & (FLAGS | RF | TF), FLAGS | RF | TF);
+}
+
+BOTH_WITH(conditions_see_no_resume_flag, true)
+{
+	put(at_nop, &no_store, register_has("eflags", RF), NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		pass();
+	expect_hits(ROUNDS, 0, 0);
+}
+
+/* A trap flag may be that of ptrace, which hides it: a maybe, and it is not put back.
+ */
+BOTH(steps)
+{
+	struct regs *now;
+	siginfo_t info;
+
+	put(at_nop, &no_store, register_has("eflags", RF), NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		step_to(at_nop);
+		do
+			info = resume(PTRACE_SINGLESTEP);
+		while (info.si_signo != SIGSTOP);
+		fixture.records = 0;
+		bpf_kernel_drain(&fixture.kernel);
+		cr_assert_eq(fixture.records, 1);
+		cr_expect_eq(fixture.record.verdict, BPF_MAYBE);
+		cr_expect(recorded(EFLAGS) & TF);
+		now = fetch();
+		cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+		cr_expect_eq(get(now, RIP), (uintptr_t)at_nop);
+		cr_expect_eq(get(now, EFLAGS) & TF, 0);
+		fixture.shared->armed = 0;
+		pass();
+		fixture.shared->armed = (uintptr_t)at_nop;
+	}
+	expect_hits(0, 0, ROUNDS);
+}
