@@ -56,6 +56,7 @@ struct watch {
 	bool rewritten; /* the client has written there since the last resume */
 	uint8_t told[WATCH_BYTES]; /* what the client remembers */
 	bool guessed;		   /* ... or else */
+	uint64_t ignored;	   /* by the gate until it was told */
 	struct watch_last last;	   /* unless the engine has it: watch_last() */
 
 	/* A hit at which the client has yet to look at memory: */

@@ -181,12 +181,20 @@ static bool is_handed(const struct location *location)
 	return handed->count > 0 && agent_list_equal(&location->conditions, handed);
 }
 
-static bool is_needed(const struct location *location,
-		      const struct watch_values *values)
+/* Ignored hits, of which gdb would have remembered the last, let this one return to
+ * what it remembers. */
+static bool returns(struct location *location, const struct watch_values *values)
 {
-	return location && location->watch.filters && is_handed(location) &&
-	       memcmp(values->old, values->new, sizeof(values->old)) != 0 &&
-	       watch_may_differ(location, values->old);
+	return location->conditions.count == 0 && watch_has_ignored(location) &&
+	       memcmp(location->watch.told, values->new, WATCH_BYTES) == 0;
+}
+
+static bool is_needed(struct location *location, const struct watch_values *values)
+{
+	return location && location->watch.filters &&
+	       memcmp(values->old, values->new, WATCH_BYTES) != 0 &&
+	       watch_may_differ(location, values->old) &&
+	       (is_handed(location) || returns(location, values));
 }
 
 /* A picture in which the condition may be true. */

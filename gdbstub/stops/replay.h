@@ -16,6 +16,9 @@
  * the hit is told alone, with an old value that is older; unless gdb would ignore it:
  * then the picture is shown all the same. A stepi of gdb's that ends at such a hit ends
  * by the picture, and the hit is shown when it resumes.
+ *
+ * The same for changes that were ignored (ignore.h) if there is no condition, but only
+ * where gdb would ignore the hit: the picture, the last ignored change, is a stop then.
  */
 #ifndef TRUEHIT_STOPS_REPLAY_H
 #define TRUEHIT_STOPS_REPLAY_H

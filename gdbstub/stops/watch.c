@@ -45,6 +45,7 @@ static void begin_anew(struct location *location, bool sure)
 
 	watch->rewritten = false;
 	watch->guessed = !read_contents(location, watch->told) || !sure;
+	watch->ignored = ignore_gate(location)->ignored;
 	watch_last_set(watch_last(location), watch->told, !watch->guessed);
 }
 
@@ -105,6 +106,11 @@ bool watch_may_differ(const struct location *location, const uint8_t *bytes)
 	return watch->guessed || memcmp(watch->told, bytes, sizeof(watch->told)) != 0;
 }
 
+bool watch_has_ignored(struct location *location)
+{
+	return ignore_gate(location)->ignored != location->watch.ignored;
+}
+
 /* ---- the client looks ---- */
 
 /* It compares the values of all its watchpoints that have the address. */
@@ -144,6 +150,7 @@ static void look(struct location *location, uint64_t addr, const uint8_t *data,
 		return;
 	watch->reader = 0;
 	watch->guessed = false;
+	watch->ignored = ignore_gate(location)->ignored;
 	watch_last_agree(watch_last(location), watch->told);
 }
 
@@ -204,13 +211,11 @@ void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len)
 	}
 }
 
-/* Is every change told? */
+/* Was every change told? */
 static bool tells_all(struct location *location)
 {
-	const struct gate *gate = ignore_gate(location);
-
 	return location->conditions.count == 0 && location->commands.list.count == 0 &&
-	       gate->ignored == 0 && gate_left(gate) == 0;
+	       !watch_has_ignored(location) && gate_left(ignore_gate(location)) == 0;
 }
 
 /*
@@ -251,6 +256,7 @@ void watch_inherit(struct location *child, struct location *parent)
 {
 	child->watch = parent->watch;
 	child->watch.reader = 0;
+	child->watch.ignored = 0;
 	child->watch.last = *watch_last(parent);
 	child->watch.last.lock = 0;
 }

@@ -44,6 +44,8 @@ void watch_shown(const struct thread *thread, uint64_t addr, const void *data,
 void watch_looked(const struct thread *thread);
 /** May the client remember other bytes than these, WATCH_BYTES of them? */
 bool watch_may_differ(const struct location *location, const uint8_t *bytes);
+/** Were hits ignored (ignore.h) since the client looked last? */
+bool watch_has_ignored(struct location *location);
 /** The client has written memory. */
 void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len);
 /** Before threads are resumed. */

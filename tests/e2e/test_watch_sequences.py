@@ -189,6 +189,22 @@ def test_local_of_another_thread(t):
         t.equal(got, wanted, f"values for {condition}, {writes}")
 
 
+def test_returns_after_ignored_changes(t):
+    """gdb, which shows no hit at which it finds what it remembers, is shown the last of
+    the changes that were ignored."""
+    t.truehit_only("monitor ignore")
+    for writes, wanted in (("1 2 3 4", [("0", "3"), ("3", "4")]),
+                           ("1 2 0 4", [("0", "2"), ("2", "0"), ("0", "4")]),
+                           ("1 2 2 0 2", [("0", "2"), ("2", "0"), ("0", "2")])):
+        arguments = [f"x={value}" for value in writes.split()]
+        for server, prog in ((t.server("COMM", t.prog(PROG), *arguments), t.prog(PROG)),
+                             ordinary_user(t, program=PROG, arguments=arguments)):
+            gdb = t.gdb(server, "break begin", "continue", "delete",
+                        "set breakpoint always-inserted on", "watch x", "monitor ignore x 2",
+                        *["continue"] * (len(writes) + 1), prog=prog)
+            t.equal(re.findall(VALUES, gdb.output()), wanted, f"values for {writes}")
+
+
 # The two stops, as a client sees them
 
 def start(t, *writes, handed=True):
