@@ -320,7 +320,7 @@ struct error *trial_open_probe(const struct trial *trial,
 		return error;
 	*fd = uprobe_event_open(options, &target, trial->pid, program_fd);
 	uprobe_target_deinit(&target);
-	return *fd < 0 ? uprobe_event_error(-*fd) : NULL;
+	return *fd < 0 ? uprobe_event_error(options, -*fd) : NULL;
 }
 
 /* The child's code is ours. */

@@ -258,14 +258,18 @@ int uprobe_event_open(const struct uprobe_options *options,
 			      : open_perf(options->perf_type, target, pid, program_fd);
 }
 
-struct error *uprobe_event_error(int err)
+struct error *uprobe_event_error(const struct uprobe_options *options, int err)
 {
 	switch (err) {
 	case EACCES:
 	case EPERM:
-		return error_create(err, "uprobes may not be made (needs root, or: "
-					 "setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "
-					 "truehit)");
+		return error_create(
+			err,
+			options->multi
+				? "uprobes may not be made (needs root, or: setcap "
+				  "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)"
+				: "uprobes may not be made (before Linux 6.10 "
+				  "this needs root)");
 	case ENOTSUPP_KERNEL:
 		return error_create(0,
 				    "the kernel makes no uprobe at this instruction");

@@ -53,10 +53,16 @@ int uprobe_perf_type(void);
 
 /**
  * Makes the program (BPF_PROG_TYPE_KPROBE) run whenever a thread of process @pid is
- * about to execute the instruction, from now on. Not in forked processes. Tasks that
- * share the memory without being threads of the process (vfork, clone(CLONE_VM)) find
- * the trap, too: the program runs for them if it is a perf event, not if it is a
- * multi link; they can have a probe of their own.
+ * about to execute the instruction, from now on; not in other processes. A forked child
+ * has a copy of the trap, at which nothing happens, until it comes there (perf event)
+ * or the probe is closed (multi link). Whether there is a trap is to be seen in memory.
+ *
+ * Tasks that share the memory without being threads of the process (vfork,
+ * clone(CLONE_VM)) find the same trap. A multi link's program does not run for them,
+ * they can have a link of their own; that of a perf event does.
+ * If the process's first thread ends, a perf event ends with it; a multi link goes on,
+ * but not in what is mapped later.
+ *
  * Returns the descriptor that holds it, or a negative errno: see uprobe_event_error.
  * It is the caller's; closing it may take 100 ms: bpf/closer.h.
  */
@@ -64,6 +70,6 @@ int uprobe_event_open(const struct uprobe_options *options,
 		      const struct uprobe_target *target, pid_t pid, int program_fd);
 
 /** What a failed uprobe_event_open means to the user. */
-struct error *uprobe_event_error(int err);
+struct error *uprobe_event_error(const struct uprobe_options *options, int err);
 
 #endif

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Uprobes in the test's own process, as multi links and as perf events. What the
+ * machine does not allow is skipped. */
+#include <bpf/bpf.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "bpf/kernel.h"
+#include "bpf/uprobe_event.h"
+#include "inferior/inferior.h"
+
+/* ---- a program that counts, and where it is put ---- */
+
+static struct uprobe_options options;
+static int map_fd, program_fd;
+
+static int load_counter(void)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_IMM | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_VALUE,
+		 .imm = map_fd},
+		{0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_2,
+		 .imm = BPF_ADD},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_kernel_load(uprobe_kind(&options), insns,
+			       sizeof(insns) / sizeof(*insns), NULL, 0);
+}
+
+/* Hits since the last time. */
+static uint64_t take_hits(void)
+{
+	const uint32_t key = 0;
+	const uint64_t none = 0;
+	uint64_t count = 0;
+
+	cr_assert_eq(bpf_map_lookup_elem(map_fd, &key, &count), 0);
+	cr_assert_eq(bpf_map_update_elem(map_fd, &key, &none, BPF_ANY), 0);
+	return count;
+}
+
+static void begin(bool multi)
+{
+	if (!arch_native()->probe_places)
+		cr_skip_test("no uprobes on %s", arch_native()->name);
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	options = (struct uprobe_options){.multi = multi};
+	if (!multi) {
+		cr_assert_geq(uprobe_perf_type(), 0);
+		options.perf_type = (uint32_t)uprobe_perf_type();
+	}
+	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test", sizeof(uint32_t),
+				sizeof(uint64_t), 1, NULL);
+	cr_assert_geq(map_fd, 0);
+	program_fd = load_counter();
+	cr_assert_geq(program_fd, 0, "%s", strerror(-program_fd));
+}
+
+#define BOTH(name)                                                                     \
+	static void name(void);                                                        \
+	Test(uprobe_multi, name)                                                       \
+	{                                                                              \
+		begin(true);                                                           \
+		name();                                                                \
+	}                                                                              \
+	Test(uprobe_perf, name)                                                        \
+	{                                                                              \
+		begin(false);                                                          \
+		name();                                                                \
+	}                                                                              \
+	static void name(void)
+
+static void *address(enum probe_kind kind)
+{
+	return (void *)(uintptr_t)arch_native()->probe_places[kind].function;
+}
+
+static void call(enum probe_kind kind)
+{
+	arch_native()->probe_places[kind].function();
+}
+
+static bool is_trapped(const void *addr)
+{
+	return memcmp(addr, arch_native()->breakpoint_insn,
+		      arch_native()->breakpoint_len) == 0;
+}
+
+static struct error *find_in(pid_t pid, const void *addr, unsigned int len,
+			     struct uprobe_target *target)
+{
+	struct inferiors nobody;
+	struct inferior inferior = {
+		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
+
+	inferiors_init(&nobody);
+	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
+}
+
+/* Where there is no trap yet: nobody here knows what is under it. */
+static struct uprobe_target target_of(enum probe_kind kind)
+{
+	struct uprobe_target target;
+	_cleanup_error_ struct error *error =
+		find_in(getpid(), address(kind), arch_native()->probe_places[kind].len,
+			&target);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	return target;
+}
+
+static int open_at(const struct uprobe_target *target, pid_t pid)
+{
+	int fd = uprobe_event_open(&options, target, pid, program_fd);
+
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	return fd;
+}
+
+static int probe(enum probe_kind kind)
+{
+	struct uprobe_target target = target_of(kind);
+	int fd = open_at(&target, getpid());
+
+	uprobe_target_deinit(&target);
+	return fd;
+}
+
+/* It does not outlive the test. */
+static pid_t make_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		alarm(20);
+	cr_assert_geq(pid, 0);
+	return pid;
+}
+
+static void wait_good(pid_t pid)
+{
+	int status = 0;
+
+	cr_assert_geq(pid, 0);
+	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
+	cr_assert_eq(status, 0, "status 0x%x", (unsigned int)status);
+}
+
+/* Two processes that wait for each other. */
+struct turns {
+	int to[2], from[2];
+};
+
+static void make_turns(struct turns *turns)
+{
+	cr_assert_eq(pipe(turns->to), 0);
+	cr_assert_eq(pipe(turns->from), 0);
+}
+
+static void give(const int *fds)
+{
+	if (write(fds[1], "", 1) != 1)
+		abort();
+}
+
+static void await(const int *fds)
+{
+	char byte;
+
+	if (read(fds[0], &byte, 1) != 1)
+		abort();
+}
+
+/* ---- who hits ---- */
+
+static void *wait_and_call(void *turns)
+{
+	if (turns)
+		await(((struct turns *)turns)->to);
+	call(PROBE_STEPPED);
+	return NULL;
+}
+
+BOTH(all_threads)
+{
+	struct turns turns;
+	pthread_t old, young;
+	int fd;
+
+	make_turns(&turns);
+	pthread_create(&old, NULL, wait_and_call, &turns);
+	fd = probe(PROBE_STEPPED);
+	cr_expect(is_trapped(address(PROBE_STEPPED)));
+	give(turns.to);
+	pthread_create(&young, NULL, wait_and_call, NULL);
+	call(PROBE_STEPPED);
+	pthread_join(old, NULL);
+	pthread_join(young, NULL);
+	cr_expect_eq(take_hits(), 3);
+	close(fd);
+	cr_expect_not(is_trapped(address(PROBE_STEPPED)));
+	call(PROBE_STEPPED);
+	cr_expect_eq(take_hits(), 0);
+}
+
+BOTH(other_process)
+{
+	struct turns turns;
+	pid_t pid;
+	int fd;
+
+	make_turns(&turns);
+	pid = make_child();
+	if (pid == 0) {
+		await(turns.to);
+		call(PROBE_EMULATED);
+		_exit(is_trapped(address(PROBE_EMULATED)));
+	}
+	fd = probe(PROBE_EMULATED);
+	give(turns.to);
+	wait_good(pid);
+	cr_expect_eq(take_hits(), 0);
+	close(fd);
+}
+
+/* The copied trap goes with the probe at the latest. */
+BOTH(forked_child)
+{
+	int fd = probe(PROBE_EMULATED);
+	struct turns turns;
+	pid_t pid;
+
+	make_turns(&turns);
+	pid = make_child();
+	if (pid == 0) {
+		close(fd);
+		if (!is_trapped(address(PROBE_EMULATED)))
+			_exit(1);
+		call(PROBE_EMULATED);
+		give(turns.from);
+		await(turns.to);
+		call(PROBE_EMULATED);
+		_exit(is_trapped(address(PROBE_EMULATED)));
+	}
+	await(turns.from);
+	cr_expect(is_trapped(address(PROBE_EMULATED)));
+	close(fd);
+	give(turns.to);
+	wait_good(pid);
+	cr_expect_eq(take_hits(), 0);
+}
+
+/* What shares the memory without being a thread. */
+static unsigned int expected_of_others(void)
+{
+	return options.multi ? 0 : 2;
+}
+
+BOTH(vforked_child)
+{
+	int fd = probe(PROBE_EMULATED);
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		call(PROBE_EMULATED);
+		call(PROBE_EMULATED);
+		_exit(0);
+	}
+	wait_good(pid);
+	cr_expect_eq(take_hits(), expected_of_others());
+	cr_expect(is_trapped(address(PROBE_EMULATED)));
+	call(PROBE_EMULATED);
+	cr_expect_eq(take_hits(), 1);
+	close(fd);
+}
+
+static int task_main(void *data)
+{
+	await(((struct turns *)data)->to);
+	call(PROBE_EMULATED);
+	call(PROBE_EMULATED);
+	return 0;
+}
+
+static pid_t make_task(struct turns *turns)
+{
+	enum { SIZE = 65536 };
+	char *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq((void *)stack, MAP_FAILED);
+	return clone(task_main, stack + SIZE, CLONE_VM | CLONE_FS | CLONE_FILES, turns);
+}
+
+BOTH(task_with_same_memory)
+{
+	struct uprobe_target target = target_of(PROBE_EMULATED);
+	int fd = open_at(&target, getpid()), own;
+	struct turns turns;
+	pid_t pid;
+
+	make_turns(&turns);
+	pid = make_task(&turns);
+	give(turns.to);
+	wait_good(pid);
+	cr_expect_eq(take_hits(), expected_of_others());
+
+	pid = make_task(&turns);
+	own = open_at(&target, pid);
+	give(turns.to);
+	wait_good(pid);
+	cr_expect_eq(take_hits(), expected_of_others() + 2);
+	close(own);
+	call(PROBE_EMULATED);
+	cr_expect_eq(take_hits(), 1);
+	close(fd);
+	uprobe_target_deinit(&target);
+}
+
+/* Goes on when the leader has ended. A perf event has ended with it. */
+static void *outlive(void *turns)
+{
+	await(((struct turns *)turns)->to);
+	call(PROBE_EMULATED);
+	_exit(is_trapped(address(PROBE_EMULATED)) != options.multi);
+}
+
+static void __attribute__((noreturn)) end_leader(struct turns *turns)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, outlive, turns);
+	await(turns->from);
+	syscall(SYS_exit, 0);
+	abort();
+}
+
+/* Until a process has no leader whose memory could be found. */
+static void await_end_of_leader(pid_t pid)
+{
+	struct error *error = NULL;
+
+	while (!error) {
+		struct uprobe_target target;
+
+		sched_yield();
+		error = find_in(pid, address(PROBE_STEPPED), 1, &target);
+		uprobe_target_deinit(&target);
+	}
+	cr_expect_eq(error_errno(error), EOPNOTSUPP, "%s", error_text(error));
+	error_destroy(error);
+}
+
+BOTH(leader_ends)
+{
+	struct uprobe_target target = target_of(PROBE_EMULATED);
+	struct turns turns;
+	pid_t pid;
+	int fd;
+
+	make_turns(&turns);
+	pid = make_child();
+	if (pid == 0)
+		end_leader(&turns);
+	fd = open_at(&target, pid);
+	give(turns.from);
+	await_end_of_leader(pid);
+	give(turns.to);
+	wait_good(pid);
+	cr_expect_eq(take_hits(), options.multi ? 1 : 0);
+	close(fd);
+	uprobe_target_deinit(&target);
+}
+
+/* ---- where ---- */
+
+/* The page of the file that has the target, once more. */
+static void *map_again(const struct uprobe_target *target)
+{
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = target->offset % page;
+	char *mapped = mmap(NULL, page + INSN_LEN_MAX, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE, fd, (off_t)(target->offset - inside));
+
+	cr_assert_neq((void *)mapped, MAP_FAILED);
+	return mapped + inside;
+}
+
+/* Nothing else is mapped in its place. */
+static void unmap(void *addr)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *start = (void *)((uintptr_t)addr & -page);
+
+	cr_assert_eq(mmap(start, page + INSN_LEN_MAX, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+		     start);
+}
+
+static void call_at(void *addr)
+{
+	((void (*)(void))(uintptr_t)addr)();
+}
+
+/* As by dlclose and dlopen. */
+BOTH(mapped_again)
+{
+	struct uprobe_target target = target_of(PROBE_EMULATED);
+	void *first = map_again(&target), *second;
+	int fd = open_at(&target, getpid());
+
+	cr_expect(is_trapped(first));
+	call_at(first);
+	unmap(first);
+	second = map_again(&target);
+	cr_expect(is_trapped(second));
+	call_at(second);
+	cr_expect_eq(take_hits(), 2);
+	close(fd);
+	cr_expect_not(is_trapped(second));
+	uprobe_target_deinit(&target);
+}
+
+BOTH(two_places_of_a_page)
+{
+	int emulated = probe(PROBE_EMULATED), stepped = probe(PROBE_STEPPED);
+
+	call(PROBE_EMULATED);
+	call(PROBE_STEPPED);
+	cr_expect_eq(take_hits(), 2);
+	close(emulated);
+	cr_expect_not(is_trapped(address(PROBE_EMULATED)));
+	cr_expect(is_trapped(address(PROBE_STEPPED)));
+	call(PROBE_EMULATED);
+	call(PROBE_STEPPED);
+	cr_expect_eq(take_hits(), 1);
+	close(stepped);
+}
+
+static volatile bool enough;
+
+static void *call_until_enough(void *calls)
+{
+	while (!enough) {
+		call(PROBE_EMULATED);
+		call(PROBE_STEPPED);
+		__atomic_add_fetch((uint64_t *)calls, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void await_calls(uint64_t *calls)
+{
+	uint64_t start = __atomic_load_n(calls, __ATOMIC_RELAXED);
+
+	while (__atomic_load_n(calls, __ATOMIC_RELAXED) < start + 100)
+		sched_yield();
+}
+
+BOTH(while_threads_run)
+{
+	enum { THREADS = 4, TIMES = 4 };
+	pthread_t threads[THREADS];
+	uint64_t calls = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, call_until_enough, &calls);
+	for (int i = 0; i < TIMES; i++) {
+		int emulated = probe(PROBE_EMULATED), stepped = probe(PROBE_STEPPED);
+
+		take_hits();
+		await_calls(&calls);
+		cr_expect_gt(take_hits(), 100);
+		close(emulated);
+		close(stepped);
+		take_hits();
+		await_calls(&calls);
+		cr_expect_eq(take_hits(), 0);
+	}
+	enough = true;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* ---- errors ---- */
+
+static void keep_rights(uint64_t rights)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2] = {
+		{.effective = (uint32_t)rights, .permitted = (uint32_t)rights},
+		{.effective = (uint32_t)(rights >> 32),
+		 .permitted = (uint32_t)(rights >> 32)},
+	};
+
+	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+/* Multi links need no more than their program; perf events need root. */
+BOTH(rights)
+{
+	struct uprobe_target target = target_of(PROBE_EMULATED);
+	_cleanup_error_ struct error *error = NULL;
+	int fd;
+
+	/* By name: the mapping would need a right as well. */
+	free(target.path);
+	target.path = strdup("/proc/self/exe");
+	keep_rights(0);
+	fd = uprobe_event_open(&options, &target, getpid(), program_fd);
+	uprobe_target_deinit(&target);
+	if (options.multi) {
+		cr_assert_geq(fd, 0, "%s", strerror(-fd));
+		close(fd);
+		return;
+	}
+	cr_assert_eq(fd, -EACCES);
+	error = uprobe_event_error(&options, -fd);
+	cr_expect_not_null(strstr(error_text(error), "root"));
+}
+
+BOTH(process_that_is_gone)
+{
+	struct uprobe_target target = target_of(PROBE_EMULATED);
+	pid_t pid = make_child();
+
+	if (pid == 0)
+		_exit(0);
+	wait_good(pid);
+	cr_expect_eq(uprobe_event_open(&options, &target, pid, program_fd), -ESRCH);
+	uprobe_target_deinit(&target);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In which memory of a process uprobes can be. What the machine does not allow is
+ * skipped. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "bpf/kernel.h"
+#include "bpf/uprobe_event.h"
+#include "inferior/inferior.h"
+
+static struct uprobe_options options;
+static int program_fd;
+
+static void begin(bool multi)
+{
+	if (!arch_native()->probe_places)
+		cr_skip_test("no uprobes on %s", arch_native()->name);
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	options = (struct uprobe_options){.multi = multi};
+	if (!multi) {
+		cr_assert_geq(uprobe_perf_type(), 0);
+		options.perf_type = (uint32_t)uprobe_perf_type();
+	}
+	program_fd = bpf_kernel_load_false(uprobe_kind(&options));
+	cr_assert_geq(program_fd, 0, "%s", strerror(-program_fd));
+}
+
+#define BOTH(name)                                                                     \
+	static void name(void);                                                        \
+	Test(uprobe_multi, name)                                                       \
+	{                                                                              \
+		begin(true);                                                           \
+		name();                                                                \
+	}                                                                              \
+	Test(uprobe_perf, name)                                                        \
+	{                                                                              \
+		begin(false);                                                          \
+		name();                                                                \
+	}                                                                              \
+	static void name(void)
+
+static bool is_trapped(const void *addr)
+{
+	return memcmp(addr, arch_native()->breakpoint_insn,
+		      arch_native()->breakpoint_len) == 0;
+}
+
+static struct error *find_in(pid_t pid, const void *addr, unsigned int len,
+			     struct uprobe_target *target)
+{
+	struct inferiors nobody;
+	struct inferior inferior = {
+		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
+
+	inferiors_init(&nobody);
+	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
+}
+
+static const unsigned char push[] = {0x55};
+static const unsigned char locked[] = {0xf0, 0xff, 0x00};
+
+/* A file with this code. */
+static int make_file(const char *path, const void *code, size_t len)
+{
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755)
+		      : memfd_create("test", MFD_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, code, len), (ssize_t)len);
+	cr_assert_eq(ftruncate(fd, sysconf(_SC_PAGESIZE)), 0);
+	return fd;
+}
+
+static void *map_file(int fd, int protection, int flags)
+{
+	void *addr =
+		mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), protection, flags, fd, 0);
+
+	cr_assert_neq(addr, MAP_FAILED);
+	return addr;
+}
+
+static void expect_refused(const char *what, const void *addr)
+{
+	struct uprobe_target target;
+	_cleanup_error_ struct error *error = find_in(getpid(), addr, 1, &target);
+
+	cr_assert_not_null(error, "%s", what);
+	cr_expect_eq(error_errno(error), EOPNOTSUPP, "%s: %s", what, error_text(error));
+	cr_expect_null(target.path);
+}
+
+Test(uprobe_target, memory_that_has_none)
+{
+	enum { ALL = PROT_READ | PROT_WRITE | PROT_EXEC };
+	_cleanup_close_ int fd = make_file(NULL, push, sizeof(push));
+	char *changed = map_file(fd, ALL, MAP_PRIVATE), *none;
+
+	expect_refused("anonymous", map_file(-1, ALL, MAP_PRIVATE | MAP_ANONYMOUS));
+	expect_refused("writable", changed);
+	expect_refused("data", map_file(fd, PROT_READ, MAP_PRIVATE));
+	expect_refused("shared", map_file(fd, PROT_READ | PROT_EXEC, MAP_SHARED));
+	changed[0] = (char)~push[0];
+	mprotect(changed, 1, PROT_READ | PROT_EXEC);
+	expect_refused("changed", changed);
+	none = map_file(fd, PROT_READ | PROT_EXEC, MAP_PRIVATE);
+	munmap(none, 1);
+	expect_refused("none", none);
+}
+
+static void expect_probed(const char *what, pid_t pid, const void *addr)
+{
+	struct uprobe_target target;
+	_cleanup_error_ struct error *error = find_in(pid, addr, 1, &target);
+	unsigned char byte;
+	int fd;
+
+	cr_assert_null(error, "%s: %s", what, error ? error_text(error) : "");
+	fd = uprobe_event_open(&options, &target, pid, program_fd);
+	uprobe_target_deinit(&target);
+	cr_assert_geq(fd, 0, "%s: %s", what, strerror(-fd));
+	cr_assert_eq(process_vm_readv(pid, &(struct iovec){&byte, 1}, 1,
+				      &(struct iovec){(void *)(uintptr_t)addr, 1}, 1,
+				      0),
+		     1);
+	cr_expect(is_trapped(&byte), "%s", what);
+	close(fd);
+}
+
+static void make_name(char *name, size_t size)
+{
+	snprintf(name, size, "/tmp/test_uprobe_event-%d", getpid());
+}
+
+/* The mapping leads to the file; without that right, only its name does. */
+BOTH(files)
+{
+	char name[64];
+	int fd;
+	void *addr;
+
+	make_name(name, sizeof(name));
+	fd = make_file(name, push, sizeof(push));
+	addr = map_file(fd, PROT_READ | PROT_EXEC, MAP_PRIVATE);
+	expect_probed("a file", getpid(), addr);
+	unlink(name);
+	expect_probed("deleted", getpid(), addr);
+	close(make_file(name, locked, sizeof(locked)));
+	expect_probed("replaced", getpid(), addr);
+	unlink(name);
+	close(fd);
+	fd = make_file(NULL, push, sizeof(push));
+	expect_probed("of no name", getpid(),
+		      map_file(fd, PROT_READ | PROT_EXEC, MAP_PRIVATE));
+	close(fd);
+}
+
+static void keep_rights(uint64_t rights)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2] = {
+		{.effective = (uint32_t)rights, .permitted = (uint32_t)rights},
+		{.effective = (uint32_t)(rights >> 32),
+		 .permitted = (uint32_t)(rights >> 32)},
+	};
+
+	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+Test(uprobe_multi, files_by_name)
+{
+	struct uprobe_target target;
+	char name[64];
+	struct error *error;
+	void *addr;
+	int fd;
+
+	begin(true);
+	make_name(name, sizeof(name));
+	fd = make_file(name, push, sizeof(push));
+	addr = map_file(fd, PROT_READ | PROT_EXEC, MAP_PRIVATE);
+	keep_rights(UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON);
+	expect_probed("a file", getpid(), addr);
+	unlink(name);
+	error = find_in(getpid(), addr, 1, &target);
+	cr_expect_not_null(error);
+	error_destroy(error);
+	close(make_file(name, push, sizeof(push)));
+	error = find_in(getpid(), addr, 1, &target);
+	cr_expect_not_null(error);
+	error_destroy(error);
+	unlink(name);
+	close(fd);
+}
+
+/* Tells where it has mapped a file that is mounted for it alone. */
+static void __attribute__((noreturn)) child_of_other_mounts(int to)
+{
+	char name[64];
+	void *addr;
+
+	alarm(20); /* not to outlive the test */
+	make_name(name, sizeof(name));
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/tmp", "tmpfs", 0, NULL) < 0)
+		_exit(1);
+	addr = map_file(make_file(name, push, sizeof(push)), PROT_READ | PROT_EXEC,
+			MAP_PRIVATE);
+	if (write(to, &addr, sizeof(addr)) != sizeof(addr))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+BOTH(other_mounts)
+{
+	void *addr = NULL;
+	int fds[2];
+	pid_t pid;
+
+	cr_assert_eq(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0)
+		child_of_other_mounts(fds[1]);
+	close(fds[1]);
+	if (read(fds[0], &addr, sizeof(addr)) != sizeof(addr))
+		cr_skip_test("no mount name spaces");
+	expect_probed("a file of other mounts", pid, addr);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+BOTH(refused_instruction)
+{
+	_cleanup_close_ int file = make_file(NULL, locked, sizeof(locked));
+	void *addr = map_file(file, PROT_READ | PROT_EXEC, MAP_PRIVATE);
+	_cleanup_error_ struct error *error = NULL;
+	struct uprobe_target target;
+	int fd;
+
+	cr_assert_null(find_in(getpid(), addr, sizeof(locked), &target));
+	fd = uprobe_event_open(&options, &target, getpid(), program_fd);
+	uprobe_target_deinit(&target);
+	cr_assert_lt(fd, 0);
+	error = uprobe_event_error(&options, -fd);
+	cr_expect_not_null(strstr(error_text(error), "instruction"), "%s",
+			   error_text(error));
+	cr_expect_not(is_trapped(addr));
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trials of uprobes. What the machine does not allow is skipped. */
+#include <criterion/criterion.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "bpf/costs.h"
+#include "bpf/kernel.h"
+#include "bpf/trial.h"
+#include "bpf/uprobe_trial.h"
+
+static struct closer *closer;
+static struct uprobe_options options;
+
+static void begin(void)
+{
+	_cleanup_error_ struct error *error = arch_native()->init();
+
+	cr_assert_null(error);
+	if (!arch_native()->probe_places)
+		cr_skip_test("no uprobes on %s", arch_native()->name);
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	closer = closer_create();
+	cr_assert_not_null(closer);
+}
+
+static void finish(void)
+{
+	closer_destroy(closer);
+}
+
+static void choose(void)
+{
+	_cleanup_error_ struct error *error =
+		uprobe_choose(arch_native(), closer, &options);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+static void use_perf(void)
+{
+	cr_assert_geq(uprobe_perf_type(), 0);
+	options = (struct uprobe_options){.perf_type = (uint32_t)uprobe_perf_type()};
+}
+
+/* Stops each thread that hits. */
+static int load_stopper(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K,
+		 .dst_reg = BPF_REG_1,
+		 .imm = SIGSTOP},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_send_signal_thread},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_kernel_load(uprobe_kind(&options), insns,
+			       sizeof(insns) / sizeof(*insns), NULL, 0);
+}
+
+/* What the engine's exactness rests on: the instruction has run, nothing else has. */
+static void expect_stop_behind(const struct probe_place *place, bool blocked)
+{
+	const struct trial_job job = {place->function, 1, false};
+	_cleanup_close_ int program_fd = load_stopper();
+	_cleanup_error_ struct error *error = NULL;
+	struct trial_outcome outcome = {0};
+	struct trial trial;
+	int fd;
+
+	cr_assert_geq(program_fd, 0);
+	cr_assert_null(trial_init(&trial, arch_native()));
+	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
+	error = trial_run(&trial, &job, blocked, &outcome);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_eq(outcome.stops, 1);
+	cr_expect_eq(outcome.signal, SIGSTOP);
+	cr_expect_eq(outcome.pc, (uintptr_t)place->function + place->len);
+	closer_add_fd(closer, fd);
+	trial_deinit(&trial);
+}
+
+static void expect_stops_behind(void)
+{
+	const struct probe_place *places = arch_native()->probe_places;
+
+	for (int blocked = 0; blocked < 2; blocked++) {
+		expect_stop_behind(&places[PROBE_EMULATED], blocked);
+		expect_stop_behind(&places[PROBE_STEPPED], blocked);
+	}
+}
+
+Test(uprobe_trial, stop_is_behind_the_instruction, .init = begin, .fini = finish)
+{
+	choose();
+	expect_stops_behind();
+	use_perf();
+	expect_stops_behind();
+}
+
+/* A false hit of any kind costs something, whichever way uprobes are made. */
+static void expect_costs(void)
+{
+	struct hit_costs costs = hit_costs_measure(arch_native(), &options, closer);
+
+	cr_expect_gt(costs.emulated_ns, 0);
+	cr_expect_gt(costs.stepped_ns, 0);
+}
+
+Test(uprobe_trial, costs, .init = begin, .fini = finish)
+{
+	struct hit_costs costs;
+
+	choose();
+	expect_costs();
+	use_perf();
+	expect_costs();
+	costs = hit_costs_measure(arch_native(), NULL, closer);
+	cr_expect_eq(costs.emulated_ns, 0);
+	cr_expect_eq(costs.stepped_ns, 0);
+}
