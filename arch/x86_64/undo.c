@@ -144,7 +144,6 @@ static const uint8_t effects[X86_INS_ENDING] = {
 	[X86_INS_LFENCE] = REGISTERS,
 	[X86_INS_MFENCE] = REGISTERS,
 	[X86_INS_SFENCE] = REGISTERS,
-	[X86_INS_PREFETCH] = REGISTERS,
 	[X86_INS_PREFETCHW] = REGISTERS,
 	[X86_INS_PREFETCHNTA] = REGISTERS,
 	[X86_INS_PREFETCHT0] = REGISTERS,
@@ -229,18 +228,24 @@ static const uint8_t effects[X86_INS_ENDING] = {
 };
 
 enum {
+	REX_W = 0x08,
 	LOCK = 0xf0,
 	REPNE = 0xf2,
 	REP = 0xf3,
 	OPERAND_SIZE = 0x66,
 	ADDRESS_SIZE = 0x67,
+	FS = 0x64,
+	GS = 0x65,
 	EVEX = 0x62,
+	INDIRECT = 0xff, /* among others: call, far call, jmp, far jmp */
 	WORD = 8,
 };
 
 /* What comes before the operands. */
 struct opcode {
 	bool lock, rep, repne, operand_size, address_size;
+	bool wide;     /* REX.W, which beats the operand size */
+	bool segment;  /* fs or gs, of which capstone may forget one */
 	bool odd;      /* prefixes where processors may differ */
 	uint8_t first; /* its first byte, after prefixes and REX */
 };
@@ -258,12 +263,13 @@ static bool take_prefix(uint8_t byte, struct opcode *opcode)
 		return opcode->operand_size = true;
 	case ADDRESS_SIZE:
 		return opcode->address_size = true;
-	case 0x26: /* es, cs, ss, ds, fs, gs */
+	case FS:
+	case GS:
+		return opcode->segment = true;
+	case 0x26: /* es, cs, ss, ds: of no effect */
 	case 0x2e:
 	case 0x36:
 	case 0x3e:
-	case 0x64:
-	case 0x65:
 		return true;
 	default:
 		return false;
@@ -284,7 +290,7 @@ static struct opcode find_opcode(const cs_insn *cs)
 	while (p < last && take_prefix(*p, &found))
 		p++;
 	if (p < last && is_rex(*p))
-		p++;
+		found.wide = *p++ & REX_W;
 	found.odd = is_rex(*p) || take_prefix(*p, &more) || (found.rep && found.repne);
 	found.first = *p;
 	return found;
@@ -355,18 +361,28 @@ static const char *check_string(const struct opcode *opcode)
 					    : "it is a string operation";
 }
 
+/* Some of capstone's versions tell them from others by the operand's size only. */
+static bool is_far(const struct opcode *opcode, const cs_x86 *x86)
+{
+	unsigned int extension = x86->modrm >> 3 & 7;
+
+	return opcode->first == INDIRECT && (extension == 3 || extension == 5);
+}
+
 static const char *check_prefixes(const struct opcode *opcode, uint8_t row)
 {
 	enum effect effect = row & EFFECT;
+	bool repeats = opcode->rep || opcode->repne;
 	bool transfers = effect == CALLS || effect == RETURNS || effect == JUMPS;
 
 	if (opcode->lock)
 		return "it writes memory by a locked operation";
 	if (opcode->first == EVEX)
 		return "it is one of AVX-512";
-	if (opcode->odd ||
-	    ((opcode->rep || opcode->repne) && !transfers && !(row & PREFIXED)) ||
+	if (opcode->odd || (repeats && !transfers && !(row & PREFIXED)) ||
+	    (repeats && opcode->operand_size && effect == FROM_VECTOR) ||
 	    (opcode->operand_size && (transfers || effect == PUSHES)) ||
+	    (opcode->operand_size && opcode->wide && effect == STORES) ||
 	    (opcode->address_size && effect != REGISTERS && !transfers))
 		return "it has unusual prefixes";
 	return NULL;
@@ -382,8 +398,11 @@ static const char *check_vector(const cs_x86 *x86)
 	return NULL;
 }
 
-static const char *check_operands(const cs_x86 *x86, enum effect effect)
+static const char *check_operands(const struct opcode *opcode, const cs_x86 *x86,
+				  enum effect effect)
 {
+	if (is_far(opcode, x86))
+		return "it may change segment registers";
 	if (effect == FROM_VECTOR)
 		return check_vector(x86);
 	for (uint8_t i = 0; i < x86->op_count; i++)
@@ -428,12 +447,13 @@ static void describe(const cs_insn *cs, const cs_x86_op *operand,
 		store->index = (unsigned int)x86_64_general(mem->index);
 }
 
-static const char *find_store(const cs_insn *cs, struct insn_undo *ret)
+static const char *find_store(const cs_insn *cs, const struct opcode *opcode,
+			      struct insn_undo *ret)
 {
 	const cs_x86_op *operand = &cs->detail->x86.operands[0];
 	const x86_op_mem *mem = &operand->mem;
 
-	if (mem->segment == X86_REG_FS || mem->segment == X86_REG_GS || !is_own(mem))
+	if (opcode->segment || !is_own(mem))
 		return "it writes memory that others may see";
 	if (operand->size == 0 || operand->size > UNDO_BYTES_MAX)
 		return "it writes too much memory";
@@ -443,8 +463,8 @@ static const char *find_store(const cs_insn *cs, struct insn_undo *ret)
 }
 
 /* What the table lets through. */
-static const char *find_effect(const cs_insn *cs, enum effect effect,
-			       struct insn_undo *ret)
+static const char *find_effect(const cs_insn *cs, const struct opcode *opcode,
+			       enum effect effect, struct insn_undo *ret)
 {
 	static const struct insn_store pushed = {
 		.len = WORD,
@@ -460,7 +480,7 @@ static const char *find_effect(const cs_insn *cs, enum effect effect,
 		ret->store = pushed;
 	if ((effect == STORES || effect == FROM_VECTOR) &&
 	    is_memory(&cs->detail->x86, 0))
-		return find_store(cs, ret);
+		return find_store(cs, opcode, ret);
 	return NULL;
 }
 
@@ -490,7 +510,7 @@ void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 	if (!ret->why_not)
 		ret->why_not = check_prefixes(&opcode, row);
 	if (!ret->why_not)
-		ret->why_not = check_operands(&cs->detail->x86, effect);
+		ret->why_not = check_operands(&opcode, &cs->detail->x86, effect);
 	if (!ret->why_not)
-		ret->why_not = find_effect(cs, effect, ret);
+		ret->why_not = find_effect(cs, &opcode, effect, ret);
 }

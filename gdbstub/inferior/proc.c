@@ -53,7 +53,9 @@ bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size)
 	return true;
 }
 
-long proc_status_number(pid_t tid, const char *name)
+/* Appends the rest of a line "Name:\tREST" of /proc/TID/status; false: there is none.
+ */
+static bool status_line(pid_t tid, const char *name, struct buffer *rest)
 {
 	struct buffer text _cleanup_buffer_ = {0};
 	char path[32], key[32];
@@ -62,9 +64,26 @@ long proc_status_number(pid_t tid, const char *name)
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	snprintf(key, sizeof(key), "\n%s:\t", name);
 	if (proc_read(path, &text) < 0)
-		return -1;
+		return false;
 	p = strstr(buffer_string(&text), key);
-	return p ? strtol(p + strlen(key), NULL, 10) : -1;
+	if (p)
+		buffer_append(rest, p + strlen(key), strcspn(p + strlen(key), "\n"));
+	return p != NULL;
+}
+
+long proc_status_number(pid_t tid, const char *name)
+{
+	struct buffer rest _cleanup_buffer_ = {0};
+
+	return status_line(tid, name, &rest) ? strtol(buffer_string(&rest), NULL, 10)
+					     : -1;
+}
+
+bool proc_status_word(pid_t tid, const char *name, const char *word)
+{
+	struct buffer rest _cleanup_buffer_ = {0};
+
+	return status_line(tid, name, &rest) && strstr(buffer_string(&rest), word);
 }
 
 long proc_number(const char *path)

@@ -24,6 +24,8 @@ int proc_read(const char *path, struct buffer *out);
 bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size);
 /** A number from a line "Name:\tNUMBER" of /proc/TID/status; -1: not there. */
 long proc_status_number(pid_t tid, const char *name);
+/** Is @word in the line "Name:\t..." of /proc/TID/status? */
+bool proc_status_word(pid_t tid, const char *name, const char *word);
 /** The number that a file begins with, or -1. */
 long proc_number(const char *path);
 

@@ -140,41 +140,32 @@ uint64_t symbols_start(struct symbols *symbols, uint64_t addr)
 	return addr - offset;
 }
 
-static int frame_register(Dwarf_CFI *cfi, uint64_t addr)
+/* What a rule for the caller's frame begins with, be it an expression or not. */
+static int register_of(const Dwarf_Op *op)
 {
-	Dwarf_Frame *frame = NULL;
-	int number = -1;
-	Dwarf_Op *ops;
-	size_t count;
-
-	if (!cfi || dwarf_cfi_addrframe(cfi, addr, &frame) != 0)
-		return -1;
-	/* It begins with the register, also where the rest is an expression. */
-	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count > 0) {
-		if (ops[0].atom == DW_OP_bregx)
-			number = (int)ops[0].number;
-		else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
-			number = ops[0].atom - DW_OP_breg0;
-	}
-	free(frame);
-	return number;
+	if (op->atom == DW_OP_bregx)
+		return (int)op->number;
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return op->atom - DW_OP_breg0;
+	return -1;
 }
 
 int symbols_frame_register(struct symbols *symbols, uint64_t addr)
 {
 	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
 	Dwarf_Addr bias = 0;
-	Dwarf_CFI *cfi;
-	int number;
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *frame = NULL;
+	int number = -1;
+	Dwarf_Op *ops;
+	size_t count;
 
-	if (!module)
+	if (!cfi || dwarf_cfi_addrframe(cfi, addr - bias, &frame) != 0)
 		return -1;
-	cfi = dwfl_module_eh_cfi(module, &bias);
-	number = frame_register(cfi, addr - bias);
-	if (number >= 0)
-		return number;
-	cfi = dwfl_module_dwarf_cfi(module, &bias);
-	return frame_register(cfi, addr - bias);
+	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count > 0)
+		number = register_of(&ops[0]);
+	free(frame);
+	return number;
 }
 
 /* The one that symbols_print shows; one without a size has it only there. */

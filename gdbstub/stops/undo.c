@@ -2,8 +2,8 @@
 #include "stops/undo.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "inferior/proc.h"
 #include "inferior/symbols.h"
 #include "stops/breakpoints.h"
 #include "stops/decoder.h"
@@ -18,17 +18,14 @@ static bool has_frame_pointer(const struct inferior *inferior, uint64_t addr)
 	return number == inferior->arch->frame_pointer_dwarf;
 }
 
+/* A thread has one if the one that made it has. */
 static bool has_shadow_stack(const struct inferior *inferior)
 {
 	const struct status_word *wanted = inferior->arch->shadow_stack;
-	_cleanup_buffer_ struct buffer status = {0};
-	const char *line, *word;
+	const struct thread *thread = TAILQ_FIRST(&inferior->threads);
 
-	if (!wanted || inferior_proc_file(inferior, "status", &status) < 0)
-		return false;
-	line = strstr(buffer_string(&status), wanted->line);
-	word = line ? strstr(line, wanted->word) : NULL;
-	return word && word < line + strcspn(line, "\n");
+	return wanted && thread &&
+	       proc_status_word(thread->tid, wanted->line, wanted->word);
 }
 
 static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *code,

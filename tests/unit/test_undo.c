@@ -105,6 +105,15 @@ Test(undo, jumps)
 	stores_nothing(JUDGE(0xe2, 0xfe));		     /* loop */
 }
 
+Test(undo, far_transfers)
+{
+	cr_expect_not_null(JUDGE(0xff, 0x1f).why_not); /* lcall *(%rdi) */
+	cr_expect_not_null(JUDGE(0xff, 0x2f).why_not); /* ljmp *(%rdi) */
+	cr_expect_not_null(JUDGE(0x48, 0xff, 0x2f).why_not);
+	cr_expect_not_null(JUDGE(0xcb).why_not); /* lret */
+	cr_expect_not_null(JUDGE(0xcf).why_not); /* iret */
+}
+
 Test(undo, the_stack)
 {
 	static const struct insn_store pushed = {8, true, RSP, REG_NONE, 1, -8};
@@ -132,7 +141,6 @@ Test(undo, the_stack)
 	refused(JUDGE(0x0f, 0xa0), "special");		       /* push %fs */
 	refused(JUDGE(0x9c), "more than general");	       /* pushf */
 	refused(JUDGE(0xc8, 0x10, 0, 0), "more than general"); /* enter */
-	refused(JUDGE(0xcb), "more than general");	       /* lret */
 }
 
 Test(undo, stores_to_the_frame_and_variables)
@@ -177,10 +185,12 @@ Test(undo, stores_of_vector_registers)
 	stores_nothing(JUDGE(0x66, 0x0f, 0x7e, 0xc0));		/* movd %xmm0,%eax */
 	refused(JUDGE(0x66, 0x0f, 0x6e, 0xc0), "vector");	/* movd %eax,%xmm0 */
 	refused(JUDGE(0xf3, 0x0f, 0x10, 0x45, 0xfc), "vector"); /* movss, a load */
-	refused(JUDGE(0x0f, 0x28, 0xc1), "vector");		/* movaps, registers */
-	refused(JUDGE(0xf2, 0x0f, 0x58, 0xc1), "vector");	/* addsd */
-	refused(JUDGE(0xc5, 0xf8, 0x77), "vector");		/* vzeroupper */
-	refused(JUDGE(0x0f, 0x7f, 0x04, 0x24), "x87");		/* movq %mm0,(%rsp) */
+	/* movq %xmm7,%xmm0, rather than movq %xmm0,%r15 */
+	refused(JUDGE(0xf3, 0x66, 0x49, 0x0f, 0x7e, 0xc7), "prefix");
+	refused(JUDGE(0x0f, 0x28, 0xc1), "vector");	  /* movaps, registers */
+	refused(JUDGE(0xf2, 0x0f, 0x58, 0xc1), "vector"); /* addsd */
+	refused(JUDGE(0xc5, 0xf8, 0x77), "vector");	  /* vzeroupper */
+	refused(JUDGE(0x0f, 0x7f, 0x04, 0x24), "x87");	  /* movq %mm0,(%rsp) */
 	/* vmovups %zmm0,(%rsp) */
 	refused(JUDGE(0x62, 0xf1, 0x7c, 0x48, 0x11, 0x04, 0x24), "AVX-512");
 }
@@ -194,6 +204,8 @@ Test(undo, stores_that_others_may_see)
 	/* mov %eax,%fs:0x10 and, with rsp, %gs:(%rsp) */
 	refused(JUDGE(0x64, 0x89, 0x04, 0x25, 0x10, 0, 0, 0), "others");
 	refused(JUDGE(0x65, 0x89, 0x04, 0x24), "others");
+	/* The processor goes by gs, as if cs were not there. */
+	refused(JUDGE(0x65, 0x2e, 0x48, 0x29, 0x65, 0x0f), "others");
 	refused(JUDGE(0x67, 0x89, 0x45, 0xfc), "prefix"); /* mov %eax,-4(%ebp) */
 }
 
@@ -209,7 +221,9 @@ Test(undo, more_than_plain_stores)
 	refused(JUDGE(0xf3, 0xa4), "rep");			/* rep movsb */
 	refused(JUDGE(0xf3, 0xa5), "rep");			/* rep movsl */
 	refused(JUDGE(0xa5), "string");				/* movsl */
-	refused(JUDGE(0xf3, 0x89, 0x45, 0xfc), "prefix");	/* xrelease mov */
+	/* movbe with 66 and REX.W: of 2 bytes or of 8 */
+	refused(JUDGE(0x66, 0x48, 0x0f, 0x38, 0xf1, 0x45, 0x4c), "prefix");
+	refused(JUDGE(0xf3, 0x89, 0x45, 0xfc), "prefix"); /* xrelease mov */
 }
 
 Test(undo, other_state)
