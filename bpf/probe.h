@@ -8,7 +8,7 @@
  *
  * Opening and closing takes effect some time before or after the call: only hits at
  * bpf_location.armed count, also as the same place of a file can be mapped elsewhere.
- * A program that runs already when that is set to 0 may still finish.
+ * A program that runs already when that is set to 0 may still finish, and leave a hit.
  *
  * Unlike at a breakpoint's event, the kernel may preempt the program. It runs to its
  * end all the same, whatever is sent to its thread.
@@ -19,8 +19,8 @@
 #include "arch/arch.h"
 #include "bpf/hits.h"
 
-/** What the store of the instruction @pc is to, by registers as they are before it.
- * -ENODATA: one of them is not in @regs. */
+/** Where an instruction stores to, by the registers as they are before it. -ENODATA:
+ * one of them is not in @regs. */
 int probe_store_addr(const struct insn_store *store, const struct regs *regs,
 		     uint64_t *addr);
 /**

@@ -596,8 +596,7 @@ BOTH_WITH(conditions_see_no_resume_flag, true)
 	expect_hits(ROUNDS, 0, 0);
 }
 
-/* A trap flag may be that of ptrace, which hides it: a maybe, and it is not put back.
- */
+/* A trap flag may be that of ptrace, which hides it: a maybe, and not put back. */
 BOTH(steps)
 {
 	struct regs *now;
