@@ -12,10 +12,10 @@
  * condition reads may have changed since and make it true there; then some of that is
  * shown otherwise, too, as numbers that make it false (guess.h). A condition that reads
  * registers alone is true at what the stub cannot judge (truehit-gdb.py, guarded()) and
- * the picture is shown unproven. Where none is found, or other watchpoints would see it,
- * the hit is told alone, with an old value that is older; unless gdb would ignore it:
- * then the picture is shown all the same. A stepi of gdb's that ends at such a hit ends
- * by the picture, and the hit is shown when it resumes.
+ * the picture is shown unproven. Where none is found, or other watchpoints would see
+ * it, the hit is told alone, with an old value that is older; unless gdb would ignore
+ * it: then the picture is shown all the same. A stepi of gdb's that ends at such a hit
+ * ends by the picture, and the hit is shown when it resumes.
  *
  * The same for changes that were ignored (ignore.h) if there is no condition, but only
  * where gdb would ignore the hit: the picture, the last ignored change, is a stop then.
