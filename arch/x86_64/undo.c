@@ -16,7 +16,7 @@ enum effect {
 	STORES,	     /* its first operand */
 	EXCHANGES,   /* ... in memory by a lock, or not at the operand's address */
 	PUSHES,	     /* a word below the stack */
-	POPS,	     /* its operand, whose address is made after the rise */
+	POPS,	     /* its operand, whose address is made after the pop */
 	CALLS,	     /* as PUSHES; and the shadow stack */
 	RETURNS,     /* the shadow stack */
 	JUMPS,	     /* nothing */
@@ -407,11 +407,11 @@ static const char *check_operands(const struct opcode *opcode, const cs_x86 *x86
 		return check_vector(x86);
 	for (uint8_t i = 0; i < x86->op_count; i++)
 		if (!is_general(&x86->operands[i]))
-			return "it is about special registers";
+			return "it reads or changes special registers";
 	if (effect == EXCHANGES && (is_memory(x86, 0) || is_memory(x86, 1)))
 		return "it exchanges values with memory";
 	if (effect == POPS && is_memory(x86, 0))
-		return "it writes memory that it does not name";
+		return "it copies memory to memory";
 	return NULL;
 }
 
