@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "guard.h"
 #include "options.h"
 #include "server.h"
 
@@ -20,6 +21,7 @@ int main(int argc, char **argv)
 		server.options.print();
 		return EXIT_SUCCESS;
 	}
+	server.guard = guard_start();
 	error = arch_native()->init();
 	if (error) {
 		log_warning("%s", error_text(error));

@@ -38,8 +38,13 @@ struct error *server_launch(struct server *server)
 struct error *server_attach(struct server *server, pid_t pid)
 {
 	struct inferior *inferior;
-	struct error *error = run_attach(&server->run, pid, &inferior);
+	struct error *error;
 
+	if (pid == server->guard)
+		return error_create(0,
+				    "Cannot attach to process %d: it guards truehit",
+				    pid);
+	error = run_attach(&server->run, pid, &inferior);
 	if (!error)
 		log_info("Attached; pid = %d", pid);
 	return error;

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "base/ending.h"
 #include "base/log.h"
+#include "guard.h"
 #include "inferior/signals.h"
 #include "rsp/connection.h"
 #include "rsp/disable.h"
@@ -258,8 +260,10 @@ static void take_signals(struct server *server)
 	while (read(server->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
-		log_debug(LOG_SERVER, "ended by %s", signal_name((int)info.ssi_signo));
 		server->ending = true;
+		raise((int)info.ssi_signo); /* nobody shall wait any more */
+		log_debug(LOG_SERVER, "ended by %s", signal_name((int)info.ssi_signo));
+		break;
 	}
 }
 
@@ -338,14 +342,27 @@ static void on_sigpipe(int signal)
 	(void)signal;
 }
 
+/* ... unless our parent wants them ignored (nohup). */
+static void signals_to_catch(sigset_t *set)
+{
+	ending_signals(set);
+	for (int number = 1; number < NSIG; number++) {
+		struct sigaction action;
+
+		if (number != SIGNAL_GUARD_ENDED &&
+		    sigaction(number, NULL, &action) == 0 &&
+		    action.sa_handler == SIG_IGN)
+			sigdelset(set, number);
+	}
+	sigaddset(set, SIGCHLD);
+}
+
 /*
- * Signals that end us come through the event loop, unless our parent wants them
- * ignored (nohup). The program has the terminal; what we print shall appear all the
- * same (stty tostop).
+ * Signals that end us come through the event loop. The program has the terminal; what
+ * we print shall appear all the same (stty tostop).
  */
 static struct error *catch_signals(struct server *server)
 {
-	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
 	struct sigaction pipe_action = {.sa_handler = on_sigpipe};
 	sigset_t set;
 
@@ -353,17 +370,10 @@ static struct error *catch_signals(struct server *server)
 	sigaddset(&set, SIGTTOU);
 	sigaddset(&set, SIGTTIN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		struct sigaction action;
-
-		if (sigaction(ends[i], NULL, &action) == 0 &&
-		    action.sa_handler != SIG_IGN)
-			sigaddset(&set, ends[i]);
-	}
+	signals_to_catch(&set);
 	sigaction(SIGPIPE, &pipe_action, NULL);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	guard_watch(server->guard);
 	server->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (server->signal_fd < 0)
 		return error_create(errno, "no signal descriptor");

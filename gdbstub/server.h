@@ -14,6 +14,7 @@ struct connection;
 
 struct server {
 	struct options options;
+	pid_t guard; /* 0: none */
 	struct run run;
 	struct session session;
 	struct listener listener;

@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/ending.h"
 
 static const char *const category_names[LOG_NCATEGORIES] = {
 	[LOG_RSP] = "rsp", [LOG_INFERIOR] = "inferior", [LOG_STOPS] = "stops",
@@ -119,16 +122,22 @@ bool log_enabled(enum log_category category)
 	return enabled_mask & 1U << category;
 }
 
-/* One write per line, so that lines of the inferior do not get mixed in. */
+/* To stderr by one write per line, so that lines of the inferior do not get mixed in;
+ * it may be a pipe that nobody reads. */
 static void write_line(FILE *file, const char *prefix, const char *format, va_list args)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *line = NULL;
 
 	if (vasprintf(&text, format, args) < 0) {
 		text = NULL;
 		return;
 	}
-	fprintf(file, "%s%s\n", prefix, text);
+	if (asprintf(&line, "%s%s\n", prefix, text) < 0)
+		line = NULL;
+	else if (file == stderr)
+		ending_write(STDERR_FILENO, line, strlen(line));
+	else
+		fputs(line, file);
 }
 
 void log_debug(enum log_category category, const char *format, ...)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "base/words.h"
 #include "inferior/shell.h"
 #include "inferior/signals.h"
@@ -217,19 +218,6 @@ static void abandon(pid_t child)
 		;
 }
 
-/* Signals that somebody waits for, to end us. */
-static bool end_is_pending(void)
-{
-	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
-	sigset_t pending;
-
-	sigpending(&pending);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (sigismember(&pending, ends[i]))
-			return true;
-	return false;
-}
-
 /*
  * As wait_status, but not longer than the server is to live: shell and wrapper may
  * take their time. False: the child is no more.
@@ -244,7 +232,7 @@ static bool wait_patiently(pid_t child, int *status)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &saved);
 	while ((ret = waitpid(child, status, __WALL | WNOHANG)) == 0) {
-		if (end_is_pending()) {
+		if (ending_asked()) {
 			kill(-child, SIGKILL); /* what it has started, too */
 			wait_status(child, status);
 			continue;

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/output.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/ending.h"
 #include "base/log.h"
 
 /* Past stdio: in order with what the program itself writes to a terminal. */
 static void print(void *data, const char *text, size_t len)
 {
-	int fd = (int)(intptr_t)data;
+	int err = ending_write((int)(intptr_t)data, text, len);
 
-	while (len > 0) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			log_debug(LOG_STOPS, "output of a command is lost: %s",
-				  strerror(errno));
-			return;
-		}
-		text += n;
-		len -= (size_t)n;
-	}
+	if (err < 0)
+		log_debug(LOG_STOPS, "output of a command is lost: %s", strerror(-err));
 }
 
 static bool ready(void *data)

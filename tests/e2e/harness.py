@@ -149,7 +149,8 @@ def tracer_of(pid):
 class Process:
     """A process with its output in a file, so that it never blocks on us."""
 
-    def __init__(self, test, argv, env=None, cwd=None, preexec=None, stdin=None):
+    def __init__(self, test, argv, env=None, cwd=None, preexec=None, stdin=None, job=False):
+        """job: as a shell with job control starts it."""
         self.argv = [str(a) for a in argv]
         self.test = test
         self.log = test.dir / f"output-{len(test.processes)}"
@@ -158,13 +159,15 @@ class Process:
 
         def before():
             die_with_parent()
+            if job:
+                os.setpgid(0, 0)
             if preexec:
                 preexec()
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen(
                 self.argv, stdin=stdin or subprocess.DEVNULL, stdout=out,
                 stderr=subprocess.STDOUT, env=env, cwd=cwd, preexec_fn=before,
-                start_new_session=True)
+                start_new_session=not job)
         self.pid = self.process.pid
 
     def output(self):
@@ -210,6 +213,15 @@ class Server(Process):
     @property
     def port(self):
         return int(self.address.rpartition(":")[2])
+
+    @property
+    def serving(self):
+        """The pid of the process that serves: truehit's own is only its guard."""
+        for pid in descendants(self.pid):
+            with open(f"/proc/{pid}/comm", encoding="latin1") as file:
+                if file.read() == "truehit-server\n":
+                    return pid
+        return self.pid
 
     def inferior(self):
         """The pid of the program that the server started."""

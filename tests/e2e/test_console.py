@@ -65,7 +65,7 @@ class Lines:
 
     def memory(self, key):
         """The server's, in KiB."""
-        with open(f"/proc/{self.server.pid}/status", encoding="latin1") as file:
+        with open(f"/proc/{self.server.serving}/status", encoding="latin1") as file:
             return int(re.search(rf"{key}:\s*(\d+)", file.read()).group(1))
 
     def wait_for_memory(self, megabytes):

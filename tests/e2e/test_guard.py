@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The server's end, at any moment, does no harm to a program that it has attached to."""
+import os
+import re
+import signal
+import subprocess
+import time
+import types
+
+import harness
+import rsp
+from attached import NEVER, Rounds, Session, every
+
+
+def kill(program, server):
+    server.kill()
+    server.wait()
+    program.must_be_free()
+    harness.wait_for(lambda: not harness.descendants(server.pid), "the server's end")
+
+
+def attach(t):
+    t.truehit_only("guard")
+    program = Rounds(t)
+    return program, Session(t, program)
+
+
+def test_killed_without_client(t):
+    t.truehit_only("guard")
+    program = Rounds(t)
+    kill(program, t.server("--attach", "COMM", program.pid))
+
+
+def test_killed_at_trap(t):
+    program, session = attach(t)
+    session.insert(0, 3)
+    t.match("swbreak", session.client.ask("vCont;c"))
+    kill(program, session.server)
+
+
+def test_killed_at_hardware_hit(t):
+    program, session = attach(t)
+    session.insert(1, 3)
+    t.match("hwbreak", session.client.ask("vCont;c"))
+    kill(program, session.server)
+
+
+def test_killed_at_step_end(t):
+    program, session = attach(t)
+    session.insert(0, 3)
+    stop = session.client.ask("vCont;c")
+    for _ in range(3):
+        stop = session.client.ask(f"vCont;s:{session.thread_of(stop)}")
+        t.match("^T05", stop)
+    kill(program, session.server)
+
+
+def test_killed_while_traps_are_hit(t):
+    """False hits of traps: threads stop all the time."""
+    program, session = attach(t)
+    for part in range(8):
+        session.insert(0, part, NEVER)
+    session.go()
+    harness.wait_for(lambda: any(n > 1 for n in program.cpu_times().values()), "it runs")
+    kill(program, session.server)
+
+
+def test_killed_in_range_step(t):
+    program, session = attach(t)
+    session.insert(0, 3)
+    stop = session.client.ask("vCont;c")
+    session.client.ask(f"z0,{program.parts[3]:x},1")
+    session.go(f"vCont;r0,7fffffffffff:{session.thread_of(stop)};c")
+    before = program.cpu_times()
+    harness.wait_for(lambda: all(time > before[tid] for tid, time
+                                 in program.cpu_times().items()), "it runs")
+    kill(program, session.server)
+
+
+def test_killed_with_client_that_does_not_read(t):
+    """The server has more to say than the socket takes."""
+    program, session = attach(t)
+    session.insert(0, 3)
+    session.client.ask("vCont;c")
+    session.client.send_bytes(session.client.frame("g") * 20000)
+    kill(program, session.server)
+
+
+def test_killed_with_output_that_nobody_reads(t):
+    """What the server writes is held up: it says more than the pipe takes."""
+    t.truehit_only("guard")
+    program = Rounds(t)
+    with subprocess.Popen([t.config.server, "--debug=all", "unix:" + str(t.dir / "socket"),
+                           "--attach", str(program.pid)],
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+        address = str(t.dir / "socket")
+        client = None
+        while not client:
+            line = server.stderr.readline()
+            t.check(line, "the server listens")
+            if line.startswith(b"Listening"):
+                client = rsp.Client(types.SimpleNamespace(address=address))
+        client.ask("?")
+        for part in program.parts[:8]:  # more than hardware has room for
+            t.equal(client.ask(f"Z0,{part:x},1{NEVER}"), "OK", "Z0")
+        client.send_bytes(client.frame("vCont;c"))
+        worker, = harness.descendants(server.pid)
+        harness.wait_for(lambda: stands_still(worker), "the server to wait for the reader")
+        server.kill()
+        program.must_be_free()
+
+
+def stands_still(pid):
+    """It sleeps, and after a while it has still done nothing."""
+    def progress():
+        with open(f"/proc/{pid}/io", encoding="latin1") as file:
+            return re.findall("syscw: .*", file.read())
+    before = progress()
+    time.sleep(0.3)
+    return progress() == before and harness.process_state(pid) == "S"
+
+
+def test_killed_in_nonstop_mode(t):
+    program, session = attach(t)
+    t.equal(session.client.ask("QNonStop:1"), "OK", "QNonStop")
+    session.insert(0, 3)
+    session.insert(0, 4, every(64))
+    t.equal(session.client.ask("vCont;c"), "OK", "vCont")
+    t.match("Stop:T05", session.client.notification())
+    kill(program, session.server)
+
+
+def test_killed_after_attach_of_the_client(t):
+    t.truehit_only("guard")
+    program = Rounds(t)
+    server = t.server("--multi", "COMM")
+    client = rsp.Client(server)
+    client.ask("!")
+    t.match("^E", client.ask(f"vAttach;{server.pid:x}"))
+    t.match("^T", client.ask(f"vAttach;{program.pid:x}"))
+    t.equal(client.ask(f"Z0,{program.parts[3]:x},1"), "OK", "Z0")
+    t.match("^T05", client.ask("vCont;c"))
+    kill(program, server)
+
+
+def test_killed_on_a_pipe(t):
+    """gdb's `target remote |`: it sees the end of the file, and no process is left."""
+    t.truehit_only("guard")
+    program = Rounds(t)
+    with subprocess.Popen([t.config.server, "-", "--attach", str(program.pid)],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as server:
+        server.stdin.write(rsp.Client.frame("?"))
+        server.stdin.flush()
+        t.equal(server.stdout.read(1), b"+", "the server's answer")
+        t.equal(os.listdir(f"/proc/{server.pid}/fd"), [], "what the guard keeps open")
+        server.kill()
+        server.stdout.read()
+        program.must_be_free()
+
+
+def test_end_of_a_pipe(t):
+    """Nobody but the server has the pipe."""
+    program = Rounds(t)
+    with subprocess.Popen([t.config.server, "-", "--attach", str(program.pid)],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as server:
+        server.stdin.close()
+        server.stdout.read()
+        t.equal(server.wait(harness.TEST_LIMIT), 0, "exit status")
+    program.must_be_free()
+
+
+def test_signals_end_the_server(t):
+    """Its exit status is that of a server that has ended by itself."""
+    t.truehit_only("detaching at a signal")
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+    def heed():
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+    for number in numbers:
+        program = Rounds(t)
+        session = Session(t, program, preexec=heed)
+        session.insert(0, 3)
+        session.client.ask("vCont;c")
+        session.server.kill(number)
+        t.equal(session.server.wait(), 0, "exit status")
+        t.match(r"Detaching process\(es\): %d" % program.pid, session.server.output())
+        program.must_be_free()
+
+
+def test_ignored_signals(t):
+    t.truehit_only("guard")
+    server = t.server("--multi", "COMM",
+                      preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    server.kill(signal.SIGHUP)
+    t.equal(rsp.Client(server).ask("!"), "OK", "an answer")
+    server.kill(signal.SIGTERM)
+    t.equal(server.wait(), 0, "exit status")
+
+
+def test_end_of_the_server_itself(t):
+    """Whoever waits for the process that he knows learns how the server has ended."""
+    t.truehit_only("guard")
+    server = t.server("--multi", "COMM")
+    os.kill(server.serving, signal.SIGSEGV)
+    t.equal(server.wait(), -signal.SIGSEGV, "status")
+
+
+def test_job_control(t):
+    """Ctrl-Z stops both processes, and fg wakes both."""
+    t.truehit_only("guard")
+    program = Rounds(t)
+    session = Session(t, program, job=True)
+    server, client = session.server, session.client
+    both = [server.pid, server.serving]
+
+    def become(states):
+        harness.wait_for(lambda: all(harness.process_state(pid) in states for pid in both),
+                         f"both in one of the states {states}")
+    session.insert(0, 3)
+    t.match("^T05", client.ask("vCont;c"))
+    for stop, wake in ((os.killpg, os.killpg), (os.kill, os.kill)):
+        stop(server.pid, signal.SIGTSTP)
+        become("T")
+        wake(server.pid, signal.SIGCONT)
+        become("SR")
+        t.match("^T05", client.ask("vCont;c"))
+    kill(program, server)
