@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* So many descriptors are closed at a time. */
-enum { THREADS_MAX = 32 };
+/* So many descriptors are closed at a time: 200 uprobes in 0.14 s; it would be 0.5 s by
+ * 16. */
+enum { THREADS_MAX = 64 };
 
 STAILQ_HEAD(closing_list, closing);
 

@@ -143,9 +143,8 @@ static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned 
 		return error_create(EFAULT, "the instruction cannot be read");
 	if (pread(fd, in_file, len, (off_t)target->offset) != (ssize_t)len ||
 	    memcmp(in_memory, in_file, len) != 0)
-		return error_create(EOPNOTSUPP,
-				    "the program's code was changed there (the file "
-				    "has another instruction)");
+		return error_create(0, "the program's code was changed there (the file "
+				       "has another instruction)");
 	return NULL;
 }
 
@@ -164,11 +163,11 @@ static struct error *find_target(struct inferior *inferior, uint64_t addr,
 	if (r < 0)
 		return error_create(-r, "%s", path);
 	if (maps.len == 0)
-		return error_create(EOPNOTSUPP, "the process's first thread has ended");
+		return error_create(0, "the process's first thread has ended");
 	if (!find_mapping(buffer_string(&maps), addr, &mapping))
-		return error_create(EOPNOTSUPP, "there is no memory");
+		return error_create(0, "there is no memory");
 	if (why_not(&mapping))
-		return error_create(EOPNOTSUPP, "%s", why_not(&mapping));
+		return error_create(0, "%s", why_not(&mapping));
 	ret->offset = mapping.offset + (addr - mapping.start);
 	error = open_target(inferior, &mapping, &fd, ret);
 	return error ? error : compare(inferior, addr, len, fd, ret);

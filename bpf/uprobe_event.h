@@ -29,7 +29,7 @@ struct uprobe_target {
  * Finds the place of an instruction of @len bytes. It must be in a private mapping of
  * a file that the program cannot write to, and be what the file has there: the kernel
  * runs the file's instruction. Planted traps are not seen. The error says what else
- * the memory is, and has errno EOPNOTSUPP; or none could find out.
+ * the memory is.
  */
 struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret);
