@@ -131,6 +131,7 @@ struct insn_store {
  */
 struct insn_undo {
 	const char *why_not; /* for people: "it ..."; NULL: it can */
+	unsigned int len;    /* of the instruction, in bytes */
 	struct insn_store store;
 	bool by_frame_pointer; /* ... if this register points into the frame there */
 	bool transfers_stack;  /* call, ret: shadow stacks know of them, too */

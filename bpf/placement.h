@@ -32,6 +32,10 @@ struct placement {
 	struct program *program;
 	uint64_t lost_seen; /* lost records that were noticed so far */
 	uint64_t forgotten; /* hits that were counted before the last reset */
+	/* A record of it is the thread's, at this stop; NULL: there is nothing to do.
+	 */
+	void (*taken)(struct placement *placement, const struct event *event,
+		      const struct bpf_hit_record *record, struct hits *hits);
 };
 
 TAILQ_HEAD(placement_list, placement);

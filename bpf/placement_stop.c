@@ -66,15 +66,15 @@ static void add_hit(struct hits *hits, const struct hit *hit)
 /* A record, as records_take hands it on. */
 struct taking {
 	const struct placements *placements;
+	const struct event *event;
 	struct hits *hits;
 };
 
 static void take_hit(void *data, const struct bpf_hit_record *record)
 {
 	const struct taking *taking = data;
-	const struct placement *placement =
+	struct placement *placement =
 		placements_find(taking->placements, record->location);
-
 	const struct hit hit = {
 		.location = placement ? placement->location : NULL,
 		.verdict = record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE,
@@ -83,8 +83,11 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 		.by_kernel = record->pc >> 63,
 	};
 
-	if (placement)
-		add_hit(taking->hits, &hit);
+	if (!placement)
+		return;
+	if (placement->taken)
+		placement->taken(placement, taking->event, record, taking->hits);
+	add_hit(taking->hits, &hit);
 }
 
 bool placement_take_lost(struct placement *placement,
@@ -115,7 +118,7 @@ void placements_on_stop(struct placements *placements, const struct event *event
 			struct hits *hits)
 {
 	const siginfo_t *info = &event->siginfo;
-	struct taking taking = {placements, hits};
+	struct taking taking = {placements, event, hits};
 	bool kernel_stop = info->si_signo == SIGSTOP && info->si_code == SI_KERNEL;
 	bool by_program;
 

@@ -96,6 +96,7 @@ struct thread {
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
 	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
+	bool steps_program;   /* its step began at a trap that has a program */
 	bool needs_step_over; /* the trap planted at step_over_at was hit in vain */
 	uint64_t step_over_at;
 };

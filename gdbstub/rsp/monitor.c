@@ -15,6 +15,7 @@
 #include "stops/explain.h"
 #include "stops/ignore.h"
 #include "stops/last_hit.h"
+#include "stops/choice.h"
 #include "stops/place.h"
 #include "stops/slots.h"
 
@@ -35,7 +36,7 @@ struct monitor_command {
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_last_hit, monitor_ignore, monitor_count, monitor_reset,
-	monitor_variables, monitor_set_debug, monitor_set_variable,
+	monitor_variables, monitor_set_debug, monitor_set_variable, monitor_set_engine,
 	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
 	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
 	monitor_exit;
@@ -84,6 +85,9 @@ static const struct monitor_command commands[] = {
 	{"set libthread-db-search-path", "[DIRECTORIES]",
 	 "Where to look for libthread_db, which finds thread-local storage",
 	 monitor_set_threaddb_path},
+	{"set engine", "<auto|uprobe|hardware|ptrace>",
+	 "Which engines may serve breakpoints; auto takes the cheapest",
+	 monitor_set_engine},
 	{"set watch-filter", "<on|off>",
 	 "Whether writes to watched memory that do not change it are no hits",
 	 monitor_set_watch_filter},
@@ -310,6 +314,20 @@ static struct error *monitor_set_threaddb_path(struct server *server, const char
 		return error_create(ENOMEM, "libthread-db-search-path");
 	buffer_printf(out, "libthread-db-search-path set to `%s'\n",
 		      threaddb_path(inferiors));
+	return NULL;
+}
+
+static struct error *monitor_set_engine(struct server *server, const char *args,
+					struct buffer *out)
+{
+	if (choice_parse(args, &server->run.engines.choice) < 0)
+		return error_create(
+			0,
+			"set engine takes auto, uprobe, hardware or ptrace, "
+			"not '%s'.",
+			args);
+	buffer_printf(out, "Breakpoints are served by %s from the next resume on.\n",
+		      strcmp(args, "auto") == 0 ? "the cheapest engine" : args);
 	return NULL;
 }
 

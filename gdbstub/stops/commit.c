@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Making what is in place equal to what is wanted. */
 #include "stops/location.h"
+
+#include "base/log.h"
 #include "stops/share.h"
 
 #include "stops/watch.h"
@@ -26,11 +28,18 @@ static bool must_stay_off(const struct location *location)
 	return location->inferior->vforking != 0 && !location_uses_hardware(location);
 }
 
+/* Watchpoints have little choice. */
+static bool is_chosen_otherwise(const struct location *location)
+{
+	return location->type <= BREAKPOINT_HARDWARE &&
+	       location->choice != location->inferior->breakpoints->engines->choice;
+}
+
 static bool is_outdated(const struct location *location)
 {
 	if (location->state == LOCATION_OUT)
 		return false;
-	return watch_is_outdated(location) ||
+	return is_chosen_otherwise(location) || watch_is_outdated(location) ||
 	       (location->engine->ops->outdated &&
 		location->engine->ops->outdated(location->engine, location));
 }
@@ -77,6 +86,29 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	if (location->state == LOCATION_OUT)
 		return location_install(breakpoints, location);
 	return location_switch(location, LOCATION_IN);
+}
+
+void locations_move_outdated(struct breakpoints *breakpoints)
+{
+	struct location *location;
+	bool any = false;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (location->state != LOCATION_IN || !is_outdated(location))
+			continue;
+		any = true;
+		location_take_out(location, false);
+		if (location->wanted)
+			error = location_install(breakpoints, location);
+		if (error)
+			log_warning("%s *0x%jx is lost: %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr, error_text(error));
+	}
+	if (any)
+		traps_update_shadow(breakpoints);
 }
 
 static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping,

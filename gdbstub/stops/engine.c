@@ -5,9 +5,8 @@
 #include "bpf/placement.h"
 
 static const struct engine_ops *const all_engines[NENGINES] = {
-	[ENGINE_PERF_EVENT] = &perf_event_engine,
-	[ENGINE_DEBUGREG] = &debugreg_engine,
-	[ENGINE_INT3] = &int3_engine,
+	[ENGINE_UPROBE] = &uprobe_engine,     [ENGINE_PERF_EVENT] = &perf_event_engine,
+	[ENGINE_DEBUGREG] = &debugreg_engine, [ENGINE_INT3] = &int3_engine,
 	[ENGINE_SHARED] = &shared_engine,
 };
 

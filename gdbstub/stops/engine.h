@@ -3,6 +3,7 @@
  * An engine is a way to make threads stop at a location. One engine, one ops
  * table; rsp/ never learns which engine serves a location.
  *
+ *   uprobe       bpf/uprobe.c         the kernel's traps, condition in the kernel
  *   perf_event   bpf/perf_event.c     hardware, condition in the kernel
  *   debugreg     stops/debugreg.c     hardware, over ptrace, condition in the stub
  *   int3         stops/int3.c         software traps, condition in the stub
@@ -43,6 +44,7 @@ enum location_state {
 struct engine;
 struct trap;
 struct placements; /* bpf/placement.h */
+struct hit_costs;  /* bpf/costs.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -65,6 +67,9 @@ struct watch {
 	struct watch_values hit; /* what that has changed, if it is known */
 };
 
+/** Which engines may serve locations (choice.h). */
+enum engine_choice { CHOOSE_AUTO, CHOOSE_UPROBE, CHOOSE_HARDWARE, CHOOSE_PTRACE };
+
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
@@ -78,10 +83,11 @@ struct location {
 
 	bool wanted; /* the client wants it now */
 	enum location_state state;
-	struct engine *engine; /* who serves it; NULL if OUT */
-	void *engine_data;     /* the engine's own */
-	struct trap *trap;     /* if it is served by a trap in the text (trap.h) */
-	char *why;	       /* why this engine, for people; or NULL */
+	struct engine *engine;	   /* who serves it; NULL if OUT */
+	void *engine_data;	   /* the engine's own */
+	struct trap *trap;	   /* if it is served by a trap in the text (trap.h) */
+	enum engine_choice choice; /* by which it was chosen */
+	char *why;		   /* why this engine, for people; or NULL */
 
 	struct counts counts; /* by the stub; the engine adds its own in counts() */
 	struct gate gate;     /* unless the engine has it: ignore_gate() */
@@ -113,6 +119,9 @@ struct hits {
 	/* The signal of the event was made by the engine and is none of the
 	 * program's business, nor the end of a single step. */
 	bool signal_is_ours;
+	/* It is a fault of the instruction at the location, which is going to fault
+	 * again if the thread is shown there. */
+	bool signal_comes_again;
 };
 
 struct engine_ops {
@@ -169,6 +178,22 @@ struct engine_ops {
 	 */
 	void (*on_stop)(struct engine *engine, const struct event *event,
 			struct hits *hits);
+	/**
+	 * Nobody is told of the hits that on_stop has seen: the thread, which it may
+	 * have moved back to the location, is to go on behind it. NULL: it has not.
+	 */
+	void (*pass)(struct engine *engine, struct thread *thread);
+	/**
+	 * Its traps are the kernel's: a single step at one runs the program and the
+	 * instruction, which the kernel takes from the file that is mapped there, and
+	 * ends by a SIGTRAP of SI_USER.
+	 */
+	bool kernel_traps;
+	/** Waits until nothing of what was removed is left in the kernel: a trap of
+	 * another engine at the same place would be taken for it. NULL: nothing is. */
+	void (*settle)(struct engine *engine);
+	/** What false hits cost on this machine. NULL: it does not know. */
+	const struct hit_costs *(*costs)(const struct engine *engine);
 	/** Adds the kernel's counts; NULL if the stub counts everything. */
 	void (*counts)(struct engine *engine, const struct location *location,
 		       struct counts *counts);
@@ -210,18 +235,27 @@ struct engine {
 	bool watch_kernel;
 };
 
+extern const struct engine_ops uprobe_engine;
 extern const struct engine_ops perf_event_engine;
 extern const struct engine_ops debugreg_engine;
 extern const struct engine_ops int3_engine;
 extern const struct engine_ops shared_engine;
 
-/** All engines, probed. Order is preference. */
-enum { ENGINE_PERF_EVENT, ENGINE_DEBUGREG, ENGINE_INT3, ENGINE_SHARED, NENGINES };
+/** All engines, probed. */
+enum {
+	ENGINE_UPROBE,
+	ENGINE_PERF_EVENT,
+	ENGINE_DEBUGREG,
+	ENGINE_INT3,
+	ENGINE_SHARED,
+	NENGINES
+};
 struct engines {
 	struct engine engine[NENGINES];
-	bool unfiltered;  /* the user wants to hear of each write (monitor set
-			   * watch-filter off) */
-	bool every_write; /* ... the client does */
+	enum engine_choice choice; /* the user's: monitor set engine */
+	bool unfiltered;	   /* the user wants to hear of each write (monitor set
+				    * watch-filter off) */
+	bool every_write;	   /* ... the client does */
 	struct placements *placements; /* what kernel engines have in place */
 	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */

@@ -29,14 +29,16 @@ static struct stop hit_stop(const struct hit *hit)
 /*
  * The SIGTRAP that ends a single step: TRAP_TRACE; TRAP_BRKPT after a system call
  * (x86 user_single_step_report); SIGTRAP itself where a signal handler was entered
- * (kernel/signal.c, signal_setup_done: ptrace_notify(SIGTRAP)).
+ * (kernel/signal.c, signal_setup_done: ptrace_notify(SIGTRAP)); SI_USER at a uprobe
+ * (arch_uprobe_post_xol, arch_uprobe_skip_sstep: send_sig).
  */
 static bool ends_step(const struct event *event)
 {
 	int code = event->siginfo.si_code;
 
 	return event->signal == SIGTRAP && event->thread->stepping &&
-	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP);
+	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP ||
+		(code == SI_USER && event->thread->steps_program));
 }
 
 static void on_step_end(struct run *run, struct thread *thread)
@@ -111,12 +113,15 @@ static void on_signal(struct run *run, const struct event *event)
 
 	hits_collect(&run->engines, event, &hits);
 	hit = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
+	if (!hit)
+		hits_pass(&hits, thread);
 	if (run->stepping_over == thread->tid) {
 		thread->needs_step_over = !ends_step(event);
 		proceed_together(run, event->inferior);
 	}
 	if (hit) {
-		if (!hits.signal_is_ours && !ends_step(event))
+		if (!hits.signal_is_ours && !hits.signal_comes_again &&
+		    !ends_step(event))
 			thread->pending = *event;
 		if (hit->location->type > BREAKPOINT_HARDWARE)
 			last_hit_note(run, thread, hit);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/explain.h"
 
+#include <string.h>
+
 #include <inttypes.h>
 
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
+#include "stops/choice.h"
 #include "stops/location.h"
 #include "stops/slots.h"
 
@@ -83,21 +86,42 @@ static void explain_slots(const struct location *location, struct buffer *out)
 			      buffer_string(&users));
 }
 
-/* Why an engine that would be preferred does not serve. */
-static void explain_why_not(const struct location *location, struct buffer *out)
+/* Why engines that would be preferred do not serve: the same reason once. */
+static void explain_unusable(const struct location *location, struct buffer *out)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
-	const char *keeps_out = location_keeps_out(location);
+	int choices[NENGINES];
+	unsigned int n = choice_list(engines, location, choices);
+	const char *said = "";
 
+	for (unsigned int i = 0; i < n; i++) {
+		const struct engine *engine = &engines->engine[choices[i]];
+
+		if (engine == location->engine)
+			return;
+		if (!engine->unusable || !strcmp(said, error_text(engine->unusable)))
+			continue;
+		said = error_text(engine->unusable);
+		buffer_printf(out, "  why:         %s is not usable: %s\n",
+			      engine->ops->name, said);
+	}
+}
+
+static void explain_why(const struct location *location, struct buffer *out)
+{
+	const char *keeps_out = choice_keeps_out(location);
+
+	if (location->engine->ops->costs) {
+		buffer_append_string(out, "  why:         ");
+		choice_print_costs(location->engine, out);
+		buffer_append_char(out, '\n');
+		return;
+	}
 	if (keeps_out) {
 		buffer_printf(out, "  why:         %s\n", keeps_out);
 		return;
 	}
-	for (const struct engine *engine = engines->engine; engine != location->engine;
-	     engine++)
-		if (engine->unusable)
-			buffer_printf(out, "  why:         %s is not usable: %s\n",
-				      engine->ops->name, error_text(engine->unusable));
+	explain_unusable(location, out);
 	if (location->why) {
 		buffer_printf(out, "  why:         %s\n", location->why);
 		explain_slots(location, out);
@@ -114,7 +138,7 @@ static void explain_engine(const struct location *location, struct buffer *out)
 	}
 	buffer_printf(out, "  engine:      %s: %s\n", engine->ops->name,
 		      engine->ops->title);
-	explain_why_not(location, out);
+	explain_why(location, out);
 	buffer_append_string(out, "  decided by:  ");
 	engine->ops->describe(location->engine, location, out);
 	buffer_append_char(out, '\n');

@@ -85,6 +85,16 @@ const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
 	return told;
 }
 
+void hits_pass(const struct hits *hits, struct thread *thread)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		struct engine *engine = hits->hit[i].location->engine;
+
+		if (engine->ops->pass)
+			engine->ops->pass(engine, thread);
+	}
+}
+
 void hits_stepped_to(struct thread *thread, const struct output *output)
 {
 	struct location *location;

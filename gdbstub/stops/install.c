@@ -7,74 +7,56 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/choice.h"
 #include "stops/share.h"
 #include "stops/slots.h"
 #include "stops/watch.h"
 
-/* Has the program a breakpoint instruction of its own there? */
-static bool is_own_trap(const struct location *location)
+/* What other engines have taken out is really gone. */
+static void settle_all(struct engines *engines)
 {
-	const struct arch_ops *arch = location->inferior->arch;
-	uint8_t insn[8];
-	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, insn,
-					    arch->breakpoint_len);
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
 
-	return n == (ssize_t)arch->breakpoint_len &&
-	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
-}
-
-/* Does the program go on by itself after hits? */
-static bool passes_hits(const struct location *location)
-{
-	return location->conditions.count > 0 || location->commands.list.count > 0;
-}
-
-/* One at a breakpoint instruction of the program's own explains that one, so a false
- * hit must not run into it. */
-const char *location_keeps_out(const struct location *location)
-{
-	if (location->type != BREAKPOINT_SOFTWARE)
-		return NULL;
-	if (!passes_hits(location))
-		return "it stops at every hit, so it leaves the few hardware slots to "
-		       "those that gain from them";
-	if (is_own_trap(location))
-		return "the program has a breakpoint instruction of its own there";
-	return NULL;
-}
-
-/* Which engines may serve a location, in order of preference. */
-static unsigned int engine_choices(const struct location *location, int *choices)
-{
-	unsigned int n = 0;
-
-	if (!location_keeps_out(location)) {
-		choices[n++] = ENGINE_PERF_EVENT;
-		choices[n++] = ENGINE_DEBUGREG;
+		if (!engine->unusable && engine->ops->settle)
+			engine->ops->settle(engine);
 	}
-	if (location->type == BREAKPOINT_SOFTWARE)
-		choices[n++] = ENGINE_INT3;
-	return n;
+}
+
+static struct error *put_in_by(struct breakpoints *breakpoints,
+			       struct location *location, int index)
+{
+	struct engine *engine = &breakpoints->engines->engine[index];
+	struct error *error;
+
+	if (engine->unusable)
+		return error_create(EOPNOTSUPP, "%s cannot be used", engine->ops->name);
+	if (index == ENGINE_INT3)
+		settle_all(breakpoints->engines);
+	error = engine->ops->insert(engine, location);
+	if (error)
+		return error;
+	location->choice = breakpoints->engines->choice;
+	location->engine = engine;
+	location->state = LOCATION_IN;
+	return NULL;
 }
 
 struct error *location_put_in(struct breakpoints *breakpoints,
 			      struct location *location)
 {
 	int choices[NENGINES];
-	unsigned int n = engine_choices(location, choices);
+	unsigned int n = choice_list(breakpoints->engines, location, choices);
 	_cleanup_error_ struct error *first = NULL;
 
 	watch_init(location);
 	for (unsigned int i = 0; i < n; i++) {
-		struct engine *engine = &breakpoints->engines->engine[choices[i]];
 		struct error *error;
 
-		if (engine->unusable)
+		if (breakpoints->engines->engine[choices[i]].unusable)
 			continue;
-		error = engine->ops->insert(engine, location);
+		error = put_in_by(breakpoints, location, choices[i]);
 		if (!error) {
-			location->engine = engine;
-			location->state = LOCATION_IN;
 			location->why = first && error_errno(first) != EOPNOTSUPP
 						? strdup(error_text(first))
 						: NULL;
@@ -91,10 +73,28 @@ struct error *location_put_in(struct breakpoints *breakpoints,
 	return take_ptr(first);
 }
 
+/* Serves a software location without a slot. */
+static struct error *put_in_text(struct breakpoints *breakpoints,
+				 struct location *location)
+{
+	int choices[NENGINES];
+	unsigned int n = choice_list(breakpoints->engines, location, choices);
+	struct error *error = NULL;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (choices[i] != ENGINE_UPROBE && choices[i] != ENGINE_INT3)
+			continue;
+		error_destroy(error);
+		error = put_in_by(breakpoints, location, choices[i]);
+		if (!error)
+			break;
+	}
+	return error;
+}
+
 /* A software location in hardware gives its slot to one that has no choice. */
 static bool demote_one(struct breakpoints *breakpoints)
 {
-	struct engine *int3 = &breakpoints->engines->engine[ENGINE_INT3];
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
@@ -105,15 +105,12 @@ static bool demote_one(struct breakpoints *breakpoints)
 			continue;
 		location_take_out(location, false);
 		if (location->wanted)
-			error = int3->ops->insert(int3, location);
+			error = put_in_text(breakpoints, location);
 		if (error)
 			log_warning("breakpoint at 0x%jx is lost: %s",
 				    (uintmax_t)location->addr, error_text(error));
-		if (location->wanted && !error) {
-			location->engine = int3;
-			location->state = LOCATION_IN;
+		else if (location->wanted)
 			location->why = strdup("gave its hardware slot away");
-		}
 		return true;
 	}
 	return false;

@@ -4,7 +4,8 @@
  * what:
  *
  *   breakpoints.c   what the client asks for; life of a location
- *   install.c       choosing an engine, putting a location in, giving slots away
+ *   install.c       putting a location in, giving slots away
+ *   choice.c        which engines may serve it (choice.h)
  *   commit.c        making what is in place equal to what is wanted
  *   share.c         watchpoints that share slots (share.h)
  *   slots.c         who has which hardware slots (slots.h)
@@ -43,13 +44,13 @@ struct error *location_put_in(struct breakpoints *breakpoints,
  */
 struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location);
-/** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
-const char *location_keeps_out(const struct location *location);
-
 /* ---- commit.c ---- */
 
 /** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
 struct error *location_switch(struct location *location, enum location_state state);
+
+/** Locations that cannot be served as they are any longer are put in anew at once. */
+void locations_move_outdated(struct breakpoints *breakpoints);
 
 /* ---- traps.c ---- */
 

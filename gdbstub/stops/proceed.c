@@ -20,15 +20,29 @@ static void resumed(struct thread *thread, int err)
 			    strerror(-err));
 }
 
+/* Is it at a trap whose program runs at a single step? */
+static bool is_at_program(struct thread *thread)
+{
+	const struct location *location;
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0)
+		return false;
+	location = trap_at(thread->inferior, pc);
+	return location && location->engine->ops->kernel_traps;
+}
+
 static void resume_one(struct thread *thread)
 {
 	int signal = thread->action.signal;
 
 	thread->action.signal = 0;
-	if (thread->action.kind == RESUME_CONTINUE)
+	if (thread->action.kind == RESUME_CONTINUE) {
 		resumed(thread, thread_continue(thread, signal));
-	else
+	} else {
+		thread->steps_program = is_at_program(thread);
 		resumed(thread, thread_step(thread, signal));
+	}
 }
 
 /* The kernel forgets an interrupt when a thread stops for something else. */

@@ -137,11 +137,51 @@ ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *
 	return n;
 }
 
+/* The kernel executes what the file has: not what is about to be written. */
+static bool is_overwritten(const struct location *location, uint64_t addr, size_t len)
+{
+	return location->trap && location->engine->ops->kernel_traps &&
+	       addr < location->addr + INSN_LEN_MAX && location->addr < addr + len;
+}
+
+static void take_out_overwritten(struct inferior *inferior, uint64_t addr, size_t len)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (is_overwritten(location, addr, len))
+			location_take_out(location, false);
+	}
+}
+
+static void put_in_again(struct breakpoints *breakpoints)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (!location->wanted || location->state != LOCATION_OUT)
+			continue;
+		error = location_install(breakpoints, location);
+		if (error)
+			log_warning("%s *0x%jx is lost: %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr, error_text(error));
+	}
+}
+
 int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
 			     size_t len)
 {
-	if (inferior->breakpoints)
-		replay_end(inferior->breakpoints);
+	int err;
+
 	watch_wrote(inferior, addr, len);
-	return traps_write_under(inferior, addr, data, len);
+	if (!inferior->breakpoints)
+		return traps_write_under(inferior, addr, data, len);
+	replay_end(inferior->breakpoints);
+	take_out_overwritten(inferior, addr, len);
+	err = traps_write_under(inferior, addr, data, len);
+	put_in_again(inferior->breakpoints);
+	return err;
 }

@@ -36,8 +36,10 @@ static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *co
 	*ret = (struct insn_undo){.why_not = "it is not known"};
 	if (!decoder_init(&decoder, arch))
 		return;
-	if (decoder_run(&decoder, code, len, addr))
+	if (decoder_run(&decoder, code, len, addr)) {
 		arch->undo(decoder.insn, ret);
+		ret->len = decoder.insn->size;
+	}
 	decoder_deinit(&decoder);
 }
 

@@ -290,6 +290,7 @@ def test_a_change_of_engine_loses_nothing(t):
     t.need_kernel_conditions()
     server = t.server("COMM", t.prog("threads"), "1", "400")
     gdb = t.gdb(server, prog=t.prog("threads"), python=PYTHON + f"""
+run("monitor set engine hardware")
 run("break {t.line("threads.c", "BODY")} if i % 10 == 0")
 run("monitor ignore body 9")
 run("continue")

@@ -57,7 +57,7 @@ def test_a_million_lines(t):
                 f"tbreak {line_after(t, 'loop.c', 'BODY')}", "continue",
                 "monitor breakpoints", "continue", prog=t.prog("loop"), first=AGENT)
     t.equal(lines(gdb.output(), r"i=(\d+)"), [str(i) for i in range(count)], "lines")
-    t.match(r"perf_event +kernel(; commands of \d+ hits by the stub)? +1,000,000 +0 +1,000,000 ",
+    t.match(r"(perf_event|uprobe) +kernel(; commands of \d+ hits by the stub)? +1,000,000 +0 +1,000,000 ",
             gdb.output())
 
 

@@ -28,7 +28,7 @@ def test_decided_in_the_kernel(t):
     text = explain(t, ["break body if i == 7 && n > 3"], "body")
     parts = sections(text)
     t.match(r"^Location \d+: break \*0x[0-9a-f]+, body\+0x[0-9a-f]+ \(process \d+\)$", text)
-    t.match(r"^ +engine: +perf_event: ", parts["Location"])
+    t.match(r"^ +engine: +uprobe: ", parts["Location"])
     t.match(r"^ +decided by: +kernel$", parts["Location"])
     t.match(r"^ +hits: +0, 0 of them true", parts["Location"])
     t.match(r"^Condition: .* == 7 && .* > 3$", parts["Condition"])
@@ -91,7 +91,7 @@ def test_no_slot_is_free(t):
     """Software breakpoints come last, whatever gdb puts in first."""
     t.need_kernel_conditions()
     t.need_x86()
-    text = explain(t, ["watch g_s8", "watch g_s16", "watch g_s32", "watch g_s64",
+    text = explain(t, ["monitor set engine hardware", "watch g_s8", "watch g_s16", "watch g_s32", "watch g_s64",
                        "break body if i == 7"], "body")
     t.match(r"^ +engine: +int3: ", text)
     t.match(r"^ +why: +\S", text)
@@ -106,7 +106,7 @@ def test_without_rights(t):
     t.need_root()
     t.truehit_only("monitor explain")
     text = explain(t, ["break body if i == 7"], "body", preexec=t.become_nobody)
-    t.match(r"^ +why: +perf_event is not usable: .*cap_bpf", text)
+    t.match(r"^ +why: +(uprobe|perf_event) is not usable: .*cap_bpf", text)
     t.equal(len(re.findall("why:", text)), 1, "reasons")
     t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
 

@@ -245,6 +245,7 @@ def test_software_breakpoints_give_way(t):
     as many slots of theirs as it needs; one that cannot fit takes none."""
     t.need_kernel_conditions()
     r = Regions(t, "2")
+    r.client.monitor("set engine hardware")
     false = "X3,220027"  # const8 0; end
     for name in ("main", "write_all", "read_all", "thread_main"):
         r.expect("OK", f"Z0,{r.symbols[name]:x},1;{false}")

@@ -3,6 +3,7 @@
  * Pointer chains, and memory that is not there: a page that was never touched,
  * an unmapped one, a file page that is not in memory, NULL.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,8 +28,10 @@ static void body(int i, struct node *n, volatile int *untouched, volatile int *u
 int main(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Where the kernel does not put a mapping of its own into the hole (uprobes
+	 * have one, of a page). */
+	char *memory = mmap((void *)(UINTPTR_MAX >> 20), 4 * page,
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return 1;

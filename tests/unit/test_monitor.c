@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "rsp/packet.h"
 #include "server.h"
+#include "stops/choice.h"
 #include "stops/explain.h"
 #include "stops/ignore.h"
 #include "stops/last_hit.h"
@@ -88,6 +90,14 @@ void slots_print(const struct breakpoints *of, struct buffer *out)
 void engines_set_watch_kernel(struct engines *engines, bool on)
 {
 	engines->engine[0].watch_kernel = on;
+}
+
+int choice_parse(const char *name, enum engine_choice *ret)
+{
+	if (strcmp(name, "uprobe") != 0)
+		return -EINVAL;
+	*ret = CHOOSE_UPROBE;
+	return 0;
 }
 
 struct error *last_hit_print(struct inferior *of, bool all, struct buffer *out)
@@ -327,6 +337,17 @@ Test(monitor, watch_kernel)
 	assert_failure("set watch-kernel maybe",
 		       "set watch-kernel takes on or off, not 'maybe'.\n");
 	cr_assert_not(*on);
+}
+
+Test(monitor, engine, .init = begin, .fini = end)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("set engine uprobe",
+		    "Breakpoints are served by uprobe from the next resume on.\n");
+	cr_assert_eq(server.run.engines.choice, CHOOSE_UPROBE);
+	assert_failure("set engine magic", "set engine takes auto, uprobe");
+	cr_assert_eq(server.run.engines.choice, CHOOSE_UPROBE);
 }
 
 Test(monitor, watch_filter, .init = begin, .fini = end)

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The uprobe engine: the kernel's own traps in the text, with a BPF program each. As
+ * many as one likes, and nothing stays behind when the server is gone. Here: putting in
+ * place and taking out.
+ */
+#include "bpf/uprobe.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bpf/uprobe_trial.h"
+#include "stops/trap.h"
+#include "stops/undo.h"
+
+/* ---- the state ---- */
+
+static void state_free(struct uprobe *state)
+{
+	closer_destroy(state->closer);
+	programs_deinit(&state->programs);
+	free(state);
+}
+
+static struct error *uprobe_probe(struct engine *engine)
+{
+	struct placements *placements = engine->placements;
+	struct uprobe *state;
+	struct error *error;
+
+	if (placements->unusable)
+		return error_create(0, "%s", error_text(placements->unusable));
+	if (!arch_native()->undo)
+		return error_create(0, "what instructions change is not known here");
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return error_create(ENOMEM, "the uprobe engine");
+	state->arch = arch_native();
+	state->placements = placements;
+	programs_init(&state->programs, &placements->kernel, state->arch, true);
+	state->closer = closer_create();
+	error = state->closer
+			? uprobe_choose(state->arch, state->closer, &state->options)
+			: error_create(ENOMEM, "the uprobe engine");
+	if (error) {
+		state_free(state);
+		return error;
+	}
+	state->costs = hit_costs_measure(state->arch, &state->options, state->closer);
+	engine->state = state;
+	return NULL;
+}
+
+static void uprobe_deinit(struct engine *engine)
+{
+	state_free(engine->state);
+	engine->state = NULL;
+}
+
+/* ---- one placement ---- */
+
+static struct bpf_location *shared_of(const struct uprobe_placement *placement)
+{
+	return placement_shared(&placement->base, placement->state->placements);
+}
+
+static void placement_free(struct uprobe_placement *placement)
+{
+	uprobe_target_deinit(&placement->target);
+	free(placement->groups);
+	free(placement->fds);
+	free(placement);
+}
+
+/* A descriptor on its way out; its program must not serve anybody else before. */
+struct uprobe_closing {
+	struct closing closing; /* first */
+	struct uprobe_placement *placement;
+};
+
+static void one_is_closed(struct uprobe_placement *placement)
+{
+	if (--placement->closing > 0)
+		return;
+	program_put(placement->base.programs, placement->base.program);
+	placement_free(placement);
+}
+
+static void on_closed(struct closing *closing)
+{
+	struct uprobe_placement *placement =
+		((struct uprobe_closing *)closing)->placement;
+
+	free(closing);
+	one_is_closed(placement);
+}
+
+/* Nothing may hit it any more. Takes over the placement. */
+static void placement_close(struct uprobe_placement *placement)
+{
+	placement->closing = placement->count + 1;
+	for (unsigned int i = 0; i < placement->count; i++) {
+		struct uprobe_closing *closing = calloc(1, sizeof(*closing));
+
+		if (!closing) { /* the slow way */
+			close(placement->fds[i]);
+			one_is_closed(placement);
+			continue;
+		}
+		closing->closing.fd = placement->fds[i];
+		closing->closing.closed = on_closed;
+		closing->placement = placement;
+		closer_add(placement->state->closer, &closing->closing);
+	}
+	one_is_closed(placement);
+}
+
+static int open_in(struct uprobe_placement *placement, pid_t group)
+{
+	unsigned int count = placement->count;
+	pid_t *groups = reallocarray(placement->groups, count + 1, sizeof(*groups));
+	int *fds;
+
+	if (!groups)
+		return -ENOMEM;
+	placement->groups = groups;
+	fds = reallocarray(placement->fds, count + 1, sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	placement->fds = fds;
+	groups[count] = group;
+	fds[count] = uprobe_event_open(&placement->state->options, &placement->target,
+				       group, placement->base.program->fd);
+	if (fds[count] < 0)
+		return fds[count];
+	placement->count++;
+	return 0;
+}
+
+static bool is_in(const struct uprobe_placement *placement, pid_t group)
+{
+	/* A perf event goes by the memory. */
+	if (!placement->state->options.multi && placement->count > 0)
+		return true;
+	for (unsigned int i = 0; i < placement->count; i++)
+		if (placement->groups[i] == group)
+			return true;
+	return false;
+}
+
+static int open_everywhere(struct uprobe_placement *placement)
+{
+	const struct inferior *inferior = placement->base.location->inferior;
+	const struct thread *thread;
+	int err = 0;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		if (err == 0 && !is_in(placement, thread->group))
+			err = open_in(placement, thread->group);
+	return err;
+}
+
+/* ---- which locations ---- */
+
+static bool has_one_thread(const struct inferior *inferior)
+{
+	const struct thread *first = TAILQ_FIRST(&inferior->threads);
+
+	return first && !TAILQ_NEXT(first, link);
+}
+
+/* Nobody but the thread looks at what the instruction stores. */
+static bool is_private(const struct inferior *inferior, const struct insn_store *store)
+{
+	return store->len == 0 || store->below_stack || has_one_thread(inferior);
+}
+
+/* In memory that a vfork child shares: the kernel takes all traps there for its own. */
+static bool is_taken(struct location *location)
+{
+	const struct location *other = trap_at(location->inferior, location->addr);
+
+	return other && other->engine->ops != &uprobe_engine;
+}
+
+static struct error *prepare(struct uprobe_placement *placement,
+			     struct location *location)
+{
+	struct error *error;
+
+	if (location->type != BREAKPOINT_SOFTWARE)
+		return error_create(EOPNOTSUPP,
+				    "uprobes serve software breakpoints only");
+	error = undo_find(location->inferior, location->addr, &placement->undo);
+	if (!error && !is_private(location->inferior, &placement->undo.store))
+		error = error_create(0, "the instruction there writes to memory that "
+					"other threads may see");
+	if (!error && is_taken(location))
+		error = error_create(0, "another process has a trap there, in the same "
+					"memory");
+	if (!error)
+		error = uprobe_target_find(location->inferior, location->addr,
+					   placement->undo.len, &placement->target);
+	return error;
+}
+
+/* ---- the operations ---- */
+
+/* The kernel has planted its trap, or has it? */
+static struct error *open_and_check(struct uprobe_placement *placement)
+{
+	struct location *location = placement->base.location;
+	int err = trap_note(location);
+
+	if (err < 0)
+		return error_create(-err, "the instruction cannot be read");
+	shared_of(placement)->armed = location->addr;
+	err = open_everywhere(placement);
+	if (err == 0 && trap_is_planted(location))
+		return NULL;
+	trap_forget(location);
+	shared_of(placement)->armed = 0;
+	if (err < 0)
+		return uprobe_event_error(&placement->state->options, err);
+	return error_create(0, "the kernel has planted no trap");
+}
+
+static struct error *uprobe_insert(struct engine *engine, struct location *location)
+{
+	struct uprobe *state = engine->state;
+	struct uprobe_placement *placement = calloc(1, sizeof(*placement));
+	struct bpf_site site = {.kind = state->options.multi ? BPF_KIND_UPROBE_MULTI
+							     : BPF_KIND_UPROBE};
+	struct error *error;
+
+	if (!placement)
+		return error_create(ENOMEM, "a uprobe");
+	closer_collect(state->closer, false);
+	placement->state = state;
+	error = prepare(placement, location);
+	if (!error) {
+		site.store = placement->undo.store;
+		error = placement_init(&placement->base, engine, &state->programs,
+				       location, &site);
+	}
+	if (error) {
+		placement_free(placement);
+		return error;
+	}
+	placement->base.taken = uprobe_undo;
+	error = open_and_check(placement);
+	if (error) {
+		placement_retire(&placement->base, state->placements);
+		placement_close(placement);
+		return error;
+	}
+	location->engine_data = placement;
+	return NULL;
+}
+
+static void uprobe_remove(struct engine *engine, struct location *location, bool gone)
+{
+	struct uprobe *state = engine->state;
+	struct uprobe_placement *placement = location->engine_data;
+	int err = 0;
+
+	shared_of(placement)->armed = 0;
+	if (!gone && location->state == LOCATION_IN)
+		err = trap_lift(location);
+	if (err < 0)
+		log_debug(LOG_STOPS,
+			  "trap at 0x%jx stays until its probe is closed: %s",
+			  (uintmax_t)location->addr, strerror(-err));
+	placements_print_output(state->placements, engine->output, engine->own_output,
+				true);
+	placement_retire(&placement->base, state->placements);
+	placement_close(placement);
+	trap_forget(location);
+	location->engine_data = NULL;
+}
+
+static int uprobe_suspend(struct engine *engine, struct location *location)
+{
+	(void)engine;
+	return trap_lift(location);
+}
+
+static int uprobe_resume(struct engine *engine, struct location *location)
+{
+	(void)engine;
+	return trap_plant(location);
+}
+
+static bool uprobe_intact(struct engine *engine, const struct location *location)
+{
+	(void)engine;
+	return trap_is_planted(location);
+}
+
+static bool uprobe_outdated(struct engine *engine, const struct location *location)
+{
+	const struct uprobe_placement *placement = location->engine_data;
+
+	(void)engine;
+	return !is_private(location->inferior, &placement->undo.store);
+}
+
+static int uprobe_thread_added(struct engine *engine, struct location *location,
+			       struct thread *thread)
+{
+	struct uprobe_placement *placement = location->engine_data;
+
+	placement_thread_added(&placement->base, engine->placements, thread);
+	return is_in(placement, thread->group) ? 0 : open_in(placement, thread->group);
+}
+
+static void uprobe_on_stop(struct engine *engine, const struct event *event,
+			   struct hits *hits)
+{
+	placements_on_stop(engine->placements, event, hits);
+}
+
+static void uprobe_settle(struct engine *engine)
+{
+	closer_collect(((struct uprobe *)engine->state)->closer, true);
+}
+
+static const struct hit_costs *uprobe_costs(const struct engine *engine)
+{
+	return &((const struct uprobe *)engine->state)->costs;
+}
+
+const struct engine_ops uprobe_engine = {
+	.name = "uprobe",
+	.title = "the kernel's traps in the program's text, conditions decided in the "
+		 "kernel by BPF",
+	.probe = uprobe_probe,
+	.deinit = uprobe_deinit,
+	.insert = uprobe_insert,
+	.remove = uprobe_remove,
+	.suspend = uprobe_suspend,
+	.resume = uprobe_resume,
+	.intact = uprobe_intact,
+	.outdated = uprobe_outdated,
+	.thread_added = uprobe_thread_added,
+	.on_stop = uprobe_on_stop,
+	.pass = uprobe_pass,
+	.kernel_traps = true,
+	.settle = uprobe_settle,
+	.costs = uprobe_costs,
+	.counts = placement_counts,
+	.gate = placement_gate,
+	.last = placement_last,
+	.reset_counts = placement_reset_counts,
+	.describe = placement_describe,
+	.explain = placement_explain,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The uprobe engine's own: the state that its parts share. Its interface is
+ * uprobe_engine (stops/engine.h), what it shares with other engines placement.h.
+ *
+ *   uprobe.c         putting locations in place and taking them out, the operations
+ *   uprobe_stop.c    stops: back before the instruction, and on behind it
+ *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
+ *   uprobe_trial.c   which way of asking works here (uprobe_trial.h)
+ *
+ * A stop comes behind the instruction, as the kernel delivers no signal before it is
+ * done. The record has what the instruction changes, as it was before: the stub puts it
+ * back, so that everybody sees a thread that is about to execute the instruction. If
+ * nobody is told of the hit, the thread gets the state behind the instruction again:
+ * each is executed once. What an instruction changes is known beforehand
+ * (stops/undo.h); locations at others are for other engines.
+ */
+#ifndef TRUEHIT_BPF_UPROBE_H
+#define TRUEHIT_BPF_UPROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/closer.h"
+#include "bpf/costs.h"
+#include "bpf/placement.h"
+#include "bpf/uprobe_event.h"
+
+/** A location in place: what its engine_data points to. */
+struct uprobe_placement {
+	struct placement base; /* first */
+	struct uprobe *state;
+	struct uprobe_target target;
+	struct insn_undo undo;
+	pid_t *groups; /* the processes that it is in: more than one if tasks that are
+			* shown as threads are none for the kernel */
+	int *fds;      /* ... and what holds it there */
+	unsigned int count;
+	unsigned int closing; /* how many of them have yet to be closed */
+};
+
+/** What a thread was like behind an instruction that was undone. */
+struct undone {
+	pid_t tid;				      /* 0: none */
+	uint8_t registers[8 * BPF_CONTEXT_WORDS_MAX]; /* the regset with the PC */
+	uint64_t stored_at;
+	unsigned int stored_len; /* 0: nothing is to be written */
+	uint8_t stored[UNDO_BYTES_MAX];
+};
+
+/** The engine's state. */
+struct uprobe {
+	const struct arch_ops *arch;
+	struct placements *placements;
+	struct programs programs;
+	struct uprobe_options options;
+	struct closer *closer;
+	struct hit_costs costs;
+	struct undone undone; /* by the stop that is being looked at */
+};
+
+/* ---- uprobe_stop.c ---- */
+
+/** Puts the thread back before the instruction that it has just executed
+ * (placement.taken). */
+void uprobe_undo(struct placement *placement, const struct event *event,
+		 const struct bpf_hit_record *record, struct hits *hits);
+/** engine_ops.pass */
+void uprobe_pass(struct engine *engine, struct thread *thread);
+
+#endif

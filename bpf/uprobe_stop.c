@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The uprobe engine's stops: back before the instruction, and on behind it. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bpf/probe.h"
+#include "bpf/uprobe.h"
+
+/* A fault of the very instruction: it was not executed. Told of the hit, the client
+ * has it executed anew, and it faults again. */
+static bool has_faulted(const struct event *event, uint64_t pc)
+{
+	uint64_t now;
+
+	if (event->kind != EVENT_SIGNAL || event->siginfo.si_code <= 0 ||
+	    (event->signal != SIGSEGV && event->signal != SIGBUS &&
+	     event->signal != SIGFPE && event->signal != SIGILL))
+		return false;
+	return thread_get_pc(event->thread, &now) == 0 && now == pc;
+}
+
+static unsigned int general_regset(const struct arch_ops *arch)
+{
+	return reg_by_number(arch, arch->pc_reg)->regset;
+}
+
+/* Exchanges what was stored with what was there before. */
+static int undo_store(struct inferior *inferior, const struct bpf_hit_record *record,
+		      struct undone *undone)
+{
+	ssize_t n;
+
+	if (undone->stored_len == 0)
+		return 0;
+	n = inferior_read(inferior, undone->stored_at, undone->stored,
+			  undone->stored_len);
+	if (n != (ssize_t)undone->stored_len)
+		return n < 0 ? (int)n : -EFAULT;
+	return inferior_write(inferior, undone->stored_at, record->stored,
+			      undone->stored_len);
+}
+
+static int undo(const struct insn_store *store, struct thread *thread,
+		const struct bpf_hit_record *record, struct undone *undone)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	unsigned int regset = general_regset(arch);
+	struct regs regs;
+	int err;
+
+	regs_init(&regs, arch);
+	err = regs_fetch(thread, &regs, regset);
+	if (err < 0)
+		return err;
+	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
+	err = probe_put_back(record, &regs);
+	if (err == 0 && store->len > 0 && record->stored_known) {
+		undone->stored_len = store->len;
+		err = probe_store_addr(store, &regs, &undone->stored_at);
+	}
+	if (err == 0)
+		err = undo_store(thread->inferior, record, undone);
+	return err < 0 ? err : regs_store(thread, &regs, regset);
+}
+
+void uprobe_undo(struct placement *placement, const struct event *event,
+		 const struct bpf_hit_record *record, struct hits *hits)
+{
+	const struct uprobe_placement *own = (struct uprobe_placement *)placement;
+	struct undone *undone = &own->state->undone;
+	struct thread *thread = event->thread;
+	int err;
+
+	*undone = (struct undone){0};
+	if (has_faulted(event, record->pc)) {
+		hits->signal_comes_again = true;
+		return;
+	}
+	err = undo(&own->undo.store, thread, record, undone);
+	if (err == 0)
+		undone->tid = thread->tid;
+	else
+		log_warning("thread %d stays behind the instruction at 0x%jx: %s",
+			    thread->tid, (uintmax_t)record->pc, strerror(-err));
+}
+
+static int redo(const struct undone *undone, struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	unsigned int regset = general_regset(arch);
+	struct regs regs;
+	int err;
+
+	regs_init(&regs, arch);
+	err = regs_fetch(thread, &regs, regset);
+	if (err < 0)
+		return err;
+	memcpy(regs.data[regset], undone->registers, regs.size[regset]);
+	err = regs_store(thread, &regs, regset);
+	if (err < 0 || undone->stored_len == 0)
+		return err;
+	return inferior_write(thread->inferior, undone->stored_at, undone->stored,
+			      undone->stored_len);
+}
+
+void uprobe_pass(struct engine *engine, struct thread *thread)
+{
+	struct undone *undone = &((struct uprobe *)engine->state)->undone;
+	int err;
+
+	if (undone->tid != thread->tid)
+		return;
+	undone->tid = 0;
+	err = redo(undone, thread);
+	if (err < 0)
+		log_warning("thread %d executes an instruction again: %s", thread->tid,
+			    strerror(-err));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/choice.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bpf/costs.h"
+#include "stops/breakpoints.h"
+#include "stops/trap.h"
+
+static const char *const names[] = {
+	[CHOOSE_AUTO] = "auto",
+	[CHOOSE_UPROBE] = "uprobe",
+	[CHOOSE_HARDWARE] = "hardware",
+	[CHOOSE_PTRACE] = "ptrace",
+};
+
+int choice_parse(const char *name, enum engine_choice *ret)
+{
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Has the program a breakpoint instruction of its own there? */
+static bool is_own_trap(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+	uint8_t insn[8];
+	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, insn,
+					    arch->breakpoint_len);
+
+	return n == (ssize_t)arch->breakpoint_len &&
+	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+/* Does the program go on by itself after hits? */
+static bool passes_hits(const struct location *location)
+{
+	return location->conditions.count > 0 || location->commands.list.count > 0;
+}
+
+/* One at a breakpoint instruction of the program's own explains that one, so a false
+ * hit must not run into it. */
+const char *choice_keeps_out(const struct location *location)
+{
+	if (location->type != BREAKPOINT_SOFTWARE)
+		return NULL;
+	if (!passes_hits(location))
+		return "it stops at every hit, so it leaves the few hardware slots to "
+		       "those that gain from them";
+	if (is_own_trap(location))
+		return "the program has a breakpoint instruction of its own there";
+	return NULL;
+}
+
+/* Is a single-stepped uprobe cheaper than a slot, which is worth a quarter more? */
+static bool uprobes_are_cheaper(const struct engines *engines)
+{
+	const struct engine *engine = &engines->engine[ENGINE_UPROBE];
+	const struct hit_costs *costs =
+		engine->unusable ? NULL : engine->ops->costs(engine);
+
+	return costs &&
+	       (costs->hardware_ns == 0 ||
+		costs->stepped_ns <= costs->hardware_ns + costs->hardware_ns / 4);
+}
+
+void choice_print_costs(const struct engine *engine, struct buffer *out)
+{
+	const struct hit_costs *costs = engine->ops->costs(engine);
+
+	buffer_printf(out,
+		      "a false hit costs %u ns where the kernel emulates the "
+		      "instruction, else %u ns; ",
+		      costs->emulated_ns, costs->stepped_ns);
+	if (costs->hardware_ns > 0)
+		buffer_printf(out, "in hardware %u ns", costs->hardware_ns);
+	else
+		buffer_append_string(out, "there is no hardware for it");
+}
+
+/* In memory that is shared with another inferior, there can be one kind of trap. */
+static bool meets_kernel_trap(const struct location *location)
+{
+	const struct location *other = trap_at(location->inferior, location->addr);
+
+	return other && other->engine->ops->kernel_traps;
+}
+
+/*
+ * Is a uprobe better than a trap of our own at a location that stops at every hit? It
+ * takes longer to be put in and out, which counts at the many short-lived breakpoints
+ * of gdb's own, but a process that the server was attached to outlives that unharmed.
+ * One that the server has started ends with it.
+ */
+static bool is_to_be_harmless(const struct location *location)
+{
+	return location->inferior->attached;
+}
+
+static bool wants_uprobe(const struct engines *engines, const struct location *location)
+{
+	if (engines->choice == CHOOSE_AUTO)
+		return passes_hits(location) || is_to_be_harmless(location);
+	return engines->choice == CHOOSE_UPROBE;
+}
+
+static unsigned int list_software(const struct engines *engines,
+				  const struct location *location, int *choices)
+{
+	bool uprobe = wants_uprobe(engines, location) || meets_kernel_trap(location);
+	bool first =
+		uprobe && (engines->choice != CHOOSE_AUTO ||
+			   choice_keeps_out(location) || uprobes_are_cheaper(engines));
+	unsigned int n = 0;
+
+	if (first)
+		choices[n++] = ENGINE_UPROBE;
+	if (!choice_keeps_out(location) && engines->choice != CHOOSE_PTRACE) {
+		choices[n++] = ENGINE_PERF_EVENT;
+		choices[n++] = ENGINE_DEBUGREG;
+	}
+	if (uprobe && !first)
+		choices[n++] = ENGINE_UPROBE;
+	choices[n++] = ENGINE_INT3;
+	return n;
+}
+
+unsigned int choice_list(const struct engines *engines, const struct location *location,
+			 int *choices)
+{
+	unsigned int n = 0;
+
+	if (location->type == BREAKPOINT_SOFTWARE)
+		return list_software(engines, location, choices);
+	if (engines->choice != CHOOSE_PTRACE)
+		choices[n++] = ENGINE_PERF_EVENT;
+	choices[n++] = ENGINE_DEBUGREG;
+	return n;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which engine serves which location: the cheapest exact one, by what hits cost on this
+ * machine. Hardware slots are few, and kept for those who ask for them.
+ */
+#ifndef TRUEHIT_STOPS_CHOICE_H
+#define TRUEHIT_STOPS_CHOICE_H
+
+#include "stops/engine.h"
+
+/** Which engines may serve a location, in order of preference: returns how many of
+ * @choices (room for NENGINES) were filled with their indexes. */
+unsigned int choice_list(const struct engines *engines, const struct location *location,
+			 int *choices);
+/** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
+const char *choice_keeps_out(const struct location *location);
+/** Appends what decides between uprobes and hardware, an engine with costs. */
+void choice_print_costs(const struct engine *engine, struct buffer *out);
+/** "auto", "uprobe", "hardware" or "ptrace"; -EINVAL for any other name. */
+int choice_parse(const char *name, enum engine_choice *ret);
+
+#endif
