@@ -59,8 +59,8 @@ static struct error *call_everywhere(struct trial *trial,
 	return error;
 }
 
-static struct error *try_options(struct trial *trial, struct closer *closer,
-				 const struct uprobe_options *options)
+static struct error *try_in(struct trial *trial, struct closer *closer,
+			    const struct uprobe_options *options)
 {
 	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
 	_cleanup_close_ int map_fd =
@@ -88,14 +88,27 @@ static struct error *try_options(struct trial *trial, struct closer *closer,
 	return NULL;
 }
 
-static struct error *try_multi(struct trial *trial, struct closer *closer,
+/* In a child of its own: a probe that is still being closed leaves its trap there. */
+static struct error *try_options(const struct arch_ops *arch, struct closer *closer,
+				 const struct uprobe_options *options)
+{
+	struct trial trial;
+	struct error *error = trial_init(&trial, arch);
+
+	if (!error)
+		error = try_in(&trial, closer, options);
+	trial_deinit(&trial);
+	return error;
+}
+
+static struct error *try_multi(const struct arch_ops *arch, struct closer *closer,
 			       struct uprobe_options *ret)
 {
 	*ret = (struct uprobe_options){.multi = true};
-	return try_options(trial, closer, ret);
+	return try_options(arch, closer, ret);
 }
 
-static struct error *try_perf(struct trial *trial, struct closer *closer,
+static struct error *try_perf(const struct arch_ops *arch, struct closer *closer,
 			      struct uprobe_options *ret)
 {
 	int type = uprobe_perf_type();
@@ -104,31 +117,27 @@ static struct error *try_perf(struct trial *trial, struct closer *closer,
 		return error_create(
 			0, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 	*ret = (struct uprobe_options){.perf_type = (uint32_t)type};
-	return try_options(trial, closer, ret);
+	return try_options(arch, closer, ret);
 }
 
-static struct error *try_both(struct trial *trial, struct closer *closer,
+static struct error *try_both(const struct arch_ops *arch, struct closer *closer,
 			      struct uprobe_options *ret)
 {
-	_cleanup_error_ struct error *no_multi = try_multi(trial, closer, ret);
+	_cleanup_error_ struct error *no_multi = try_multi(arch, closer, ret);
 
 	if (!no_multi)
 		return NULL;
 	log_debug(LOG_BPF, "no uprobe_multi links: %s", error_text(no_multi));
-	return try_perf(trial, closer, ret);
+	return try_perf(arch, closer, ret);
 }
 
 struct error *uprobe_choose(const struct arch_ops *arch, struct closer *closer,
 			    struct uprobe_options *ret)
 {
-	struct trial trial;
 	struct error *error;
 
 	if (!arch->probe_places)
 		return error_create(0, "uprobes are not used on %s", arch->name);
-	error = trial_init(&trial, arch);
-	if (!error)
-		error = try_both(&trial, closer, ret);
-	trial_deinit(&trial);
+	error = try_both(arch, closer, ret);
 	return error ? error_prefix(error, "trial uprobe") : NULL;
 }
