@@ -60,8 +60,9 @@ int uprobe_perf_type(void);
  * Tasks that share the memory without being threads of the process (vfork,
  * clone(CLONE_VM)) find the same trap. A multi link's program does not run for them,
  * they can have a link of their own; that of a perf event does.
- * If the process's first thread ends, a perf event ends with it; a multi link goes on,
- * but not in what is mapped later.
+ * When the process's first thread ends, the probe is as good as lost: a perf event ends
+ * with it; a multi link's trap goes when anybody closes another probe of the same place
+ * in the file, and nothing is put into what is mapped later.
  *
  * Returns the descriptor that holds it, or a negative errno: see uprobe_event_error.
  * It is the caller's; closing it may take 100 ms: bpf/closer.h.
