@@ -498,6 +498,20 @@ static const char *check_row(const cs_insn *cs, enum effect effect)
 	}
 }
 
+/*
+ * Since Linux 6.18 a probe at a nop of 5 bytes becomes a call at its first hit
+ * (arch/x86/kernel/uprobes.c, arch_uprobe_optimize): then it is no trap any longer, and
+ * does more than a nop. Longer ones may follow.
+ */
+static const char *check_nop(const cs_insn *cs)
+{
+	enum { CALL_LEN = 5 };
+
+	return cs->id == X86_INS_NOP && cs->size >= CALL_LEN
+		       ? "the kernel may put a call in its place"
+		       : NULL;
+}
+
 void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 {
 	uint8_t row = cs->id < X86_INS_ENDING ? effects[cs->id] : UNKNOWN;
@@ -507,6 +521,8 @@ void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 	*ret = (struct insn_undo){.why_not = check_string(&opcode)};
 	if (!ret->why_not && !opcode.lock)
 		ret->why_not = check_row(cs, effect);
+	if (!ret->why_not)
+		ret->why_not = check_nop(cs);
 	if (!ret->why_not)
 		ret->why_not = check_prefixes(&opcode, row);
 	if (!ret->why_not)
