@@ -300,12 +300,22 @@ static bool uprobe_intact(struct engine *engine, const struct location *location
 	return trap_is_planted(location);
 }
 
+/* The kernel finds the memory of a process by its leader: when that has ended before
+ * other threads, any change of the probes in the file may take ours away. */
+static bool has_leader(struct inferior *inferior)
+{
+	const struct thread *leader = inferior_thread(inferior, inferior->pid);
+
+	return leader && !(leader->running && thread_is_zombie(leader));
+}
+
 static bool uprobe_outdated(struct engine *engine, const struct location *location)
 {
 	const struct uprobe_placement *placement = location->engine_data;
 
 	(void)engine;
-	return !is_private(location->inferior, &placement->undo.store);
+	return !is_private(location->inferior, &placement->undo.store) ||
+	       !has_leader(location->inferior);
 }
 
 static int uprobe_thread_added(struct engine *engine, struct location *location,

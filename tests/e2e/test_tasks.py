@@ -70,3 +70,24 @@ def test_kill(t):
           "kill", prog=t.prog("tasks"), limit=60)
     server.wait()
     t.equal(harness.descendants(server.pid), [], "what is left")
+
+
+def test_a_leader_that_has_ended(t):
+    """A uprobe needs the leader: what it serves is moved to another engine."""
+    server = t.server("COMM", t.prog("leaderless"))
+    gdb = t.gdb(server, f"break {t.line('leaderless.c', 'BODY')} if i % 25 == 3",
+                prog=t.prog("leaderless"), python="""
+stops = []
+tables = []
+while True:
+    run("continue")
+    if not alive():
+        break
+    stops.append(int(value("i")))
+    tables.append(run("monitor breakpoints"))
+emit(stops=stops, tables=tables)
+""")
+    t.equal(gdb.results[0]["stops"], [3, 28, 53, 78], "stops")
+    t.match(r"^sum 4950", server.output())
+    if not t.config.reference:
+        t.no_match(r" uprobe +kernel", gdb.results[0]["tables"][1])
