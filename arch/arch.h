@@ -135,6 +135,7 @@ struct insn_undo {
 	struct insn_store store;
 	bool by_frame_pointer; /* ... if this register points into the frame there */
 	bool transfers_stack;  /* call, ret: shadow stacks know of them, too */
+	bool emulated; /* at a uprobe every kernel does it itself: PROBE_EMULATED */
 };
 
 /** A word that may be in a line of /proc/TID/status. */

@@ -512,6 +512,26 @@ static const char *check_nop(const cs_insn *cs)
 		       : NULL;
 }
 
+/* As arch/x86/kernel/uprobes.c has it since Linux 4.18 in branch_setup_xol_ops() and
+ * push_setup_xol_ops(), which decode the bytes. */
+static bool is_emulated(const cs_insn *cs, const struct opcode *opcode,
+			enum effect effect)
+{
+	enum { CALL = 0xe8, JUMP = 0xe9, JUMP_SHORT = 0xeb, NOP = 0x90, TWO = 0x0f };
+	enum { PUSH = 0x50, JUMP_IF = 0x70 }; /* with a register, a condition */
+	uint8_t first = opcode->first;
+
+	if (opcode->operand_size)
+		return false;
+	if (effect == PUSHES) /* at most with REX.B */
+		return (first & 0xf8) == PUSH &&
+		       (cs->size == 1 || (cs->size == 2 && cs->bytes[0] == 0x41));
+	if (effect == JUMPS)
+		return first == JUMP || first == JUMP_SHORT || first == TWO ||
+		       (first & 0xf0) == JUMP_IF;
+	return first == CALL || (cs->id == X86_INS_NOP && first == NOP);
+}
+
 void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 {
 	uint8_t row = cs->id < X86_INS_ENDING ? effects[cs->id] : UNKNOWN;
@@ -529,4 +549,5 @@ void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 		ret->why_not = check_operands(&opcode, &cs->detail->x86, effect);
 	if (!ret->why_not)
 		ret->why_not = find_effect(cs, &opcode, effect, ret);
+	ret->emulated = is_emulated(cs, &opcode, effect);
 }

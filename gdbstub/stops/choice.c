@@ -7,6 +7,7 @@
 #include "bpf/costs.h"
 #include "stops/breakpoints.h"
 #include "stops/trap.h"
+#include "stops/undo.h"
 
 static const char *const names[] = {
 	[CHOOSE_AUTO] = "auto",
@@ -58,16 +59,24 @@ const char *choice_keeps_out(const struct location *location)
 	return NULL;
 }
 
-/* Is a single-stepped uprobe cheaper than a slot, which is worth a quarter more? */
-static bool uprobes_are_cheaper(const struct engines *engines)
+/*
+ * Is a uprobe cheaper than a slot, which is worth a quarter more? Only where the
+ * answer depends on it, the instruction is looked at.
+ */
+static bool uprobe_is_cheaper(const struct engines *engines,
+			      const struct location *location)
 {
 	const struct engine *engine = &engines->engine[ENGINE_UPROBE];
 	const struct hit_costs *costs =
 		engine->unusable ? NULL : engine->ops->costs(engine);
+	unsigned int slot;
 
-	return costs &&
-	       (costs->hardware_ns == 0 ||
-		costs->stepped_ns <= costs->hardware_ns + costs->hardware_ns / 4);
+	if (!costs || costs->hardware_ns == 0)
+		return costs;
+	slot = costs->hardware_ns + costs->hardware_ns / 4;
+	return costs->stepped_ns <= slot ||
+	       (costs->emulated_ns <= slot &&
+		undo_is_emulated(location->inferior, location->addr));
 }
 
 void choice_print_costs(const struct engine *engine, struct buffer *out)
@@ -114,9 +123,9 @@ static unsigned int list_software(const struct engines *engines,
 				  const struct location *location, int *choices)
 {
 	bool uprobe = wants_uprobe(engines, location) || meets_kernel_trap(location);
-	bool first =
-		uprobe && (engines->choice != CHOOSE_AUTO ||
-			   choice_keeps_out(location) || uprobes_are_cheaper(engines));
+	bool first = uprobe &&
+		     (engines->choice != CHOOSE_AUTO || choice_keeps_out(location) ||
+		      uprobe_is_cheaper(engines, location));
 	unsigned int n = 0;
 
 	if (first)

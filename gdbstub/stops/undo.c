@@ -56,7 +56,9 @@ static const char *why_not(const struct inferior *inferior, uint64_t addr,
 	return NULL;
 }
 
-struct error *undo_find(struct inferior *inferior, uint64_t addr, struct insn_undo *ret)
+/* Reads and decodes the instruction. */
+static struct error *look_at(struct inferior *inferior, uint64_t addr,
+			     struct insn_undo *ret)
 {
 	const struct arch_ops *arch = inferior->arch;
 	uint8_t code[INSN_LEN_MAX];
@@ -69,9 +71,26 @@ struct error *undo_find(struct inferior *inferior, uint64_t addr, struct insn_un
 		return error_create(n < 0 ? (int)-n : EFAULT,
 				    "the instruction cannot be read");
 	decode(arch, addr, code, (size_t)n, ret);
+	return NULL;
+}
+
+struct error *undo_find(struct inferior *inferior, uint64_t addr, struct insn_undo *ret)
+{
+	struct error *error = look_at(inferior, addr, ret);
+
+	if (error)
+		return error;
 	ret->why_not = why_not(inferior, addr, ret);
 	return ret->why_not
 		       ? error_create(0, "the instruction there cannot be undone: %s",
 				      ret->why_not)
 		       : NULL;
+}
+
+bool undo_is_emulated(struct inferior *inferior, uint64_t addr)
+{
+	struct insn_undo undo;
+	_cleanup_error_ struct error *error = look_at(inferior, addr, &undo);
+
+	return !error && undo.emulated;
 }

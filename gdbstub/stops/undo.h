@@ -18,4 +18,7 @@
 struct error *undo_find(struct inferior *inferior, uint64_t addr,
 			struct insn_undo *ret);
 
+/** Would the kernel do the instruction at @addr itself (insn_undo.emulated)? */
+bool undo_is_emulated(struct inferior *inferior, uint64_t addr);
+
 #endif
