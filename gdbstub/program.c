@@ -41,8 +41,7 @@ struct error *server_attach(struct server *server, pid_t pid)
 	struct error *error;
 
 	if (pid == server->guard)
-		return error_create(0,
-				    "Cannot attach to process %d: it guards truehit",
+		return error_create(0, "Cannot attach to process %d: it guards truehit",
 				    pid);
 	error = run_attach(&server->run, pid, &inferior);
 	if (!error)
