@@ -310,6 +310,38 @@ bool wait_signal_comes(const struct thread *thread)
 		is_pending(thread, PTRACE_PEEKSIGINFO_SHARED, UINT64_MAX, false));
 }
 
+/* The next signal that the thread gets, without executing an instruction; 0: it has
+ * ended. */
+static int next_signal(struct thread *thread)
+{
+	int status;
+
+	if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0 ||
+	    !wait_status(thread->tid, &status) || !WIFSTOPPED(status))
+		return 0;
+	thread->at_signal = status >> 16 == 0;
+	return WSTOPSIG(status);
+}
+
+void wait_take_stop(struct thread *thread)
+{
+	enum { SIGNALS_MAX = 1000 }; /* somebody may be sending all the time */
+	const uint64_t stop = UINT64_C(1) << (SIGSTOP - 1);
+	uint64_t others = 0;
+
+	for (int i = 0; i < SIGNALS_MAX && is_pending(thread, 0, stop, true); i++) {
+		int number = next_signal(thread);
+
+		if (number == 0)
+			return;
+		if (thread->at_signal)
+			others |= UINT64_C(1) << (number - 1);
+	}
+	for (int number = 1; number < SIGRTMAX; number++)
+		if (number != SIGSTOP && others >> (number - 1) & 1)
+			tgkill(thread->group, thread->tid, number);
+}
+
 /*
  * The answer to an interrupt, to a group stop, or to SIGCONT after PTRACE_LISTEN.
  * A trap that is pending is told first: the thread takes it without executing
