@@ -57,6 +57,16 @@ void engines_set_watch_kernel(struct engines *engines, bool on)
 		engines->engine[i].watch_kernel = on;
 }
 
+void engines_settle(struct engines *engines)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->settle)
+			engine->ops->settle(engine);
+	}
+}
+
 int engines_output_fd(struct engines *engines)
 {
 	return placements_output_fd(engines->placements);

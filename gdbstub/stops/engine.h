@@ -272,6 +272,8 @@ void engines_set_watch_kernel(struct engines *engines, bool on);
 /** Why writes by system calls are no hits of this engine's watchpoints; NULL: they are.
  */
 const char *engine_no_kernel_hits(const struct engine *engine);
+/** Waits until all that was taken out is really gone (engine_ops.settle). */
+void engines_settle(struct engines *engines);
 /** -1: there is none. */
 int engines_output_fd(struct engines *engines);
 size_t engines_print_output(struct engines *engines, bool all);

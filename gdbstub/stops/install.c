@@ -12,17 +12,6 @@
 #include "stops/slots.h"
 #include "stops/watch.h"
 
-/* What other engines have taken out is really gone. */
-static void settle_all(struct engines *engines)
-{
-	for (int i = 0; i < NENGINES; i++) {
-		struct engine *engine = &engines->engine[i];
-
-		if (!engine->unusable && engine->ops->settle)
-			engine->ops->settle(engine);
-	}
-}
-
 static struct error *put_in_by(struct breakpoints *breakpoints,
 			       struct location *location, int index)
 {
@@ -32,7 +21,7 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 	if (engine->unusable)
 		return error_create(EOPNOTSUPP, "%s cannot be used", engine->ops->name);
 	if (index == ENGINE_INT3)
-		settle_all(breakpoints->engines);
+		engines_settle(breakpoints->engines);
 	error = engine->ops->insert(engine, location);
 	if (error)
 		return error;

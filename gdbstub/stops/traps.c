@@ -3,6 +3,7 @@
 #include "stops/location.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -171,6 +172,17 @@ static void put_in_again(struct breakpoints *breakpoints)
 	}
 }
 
+/* Where a probe is still being closed, the kernel would take a trap that the client
+ * writes for its own, and put the file's instruction in its place. */
+static void settle_for_trap(const struct inferior *inferior, const void *data,
+			    size_t len)
+{
+	const struct arch_ops *arch = inferior->arch;
+
+	if (memmem(data, len, arch->breakpoint_insn, arch->breakpoint_len))
+		engines_settle(inferior->breakpoints->engines);
+}
+
 int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
 			     size_t len)
 {
@@ -181,6 +193,7 @@ int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const voi
 		return traps_write_under(inferior, addr, data, len);
 	replay_end(inferior->breakpoints);
 	take_out_overwritten(inferior, addr, len);
+	settle_for_trap(inferior, data, len);
 	err = traps_write_under(inferior, addr, data, len);
 	put_in_again(inferior->breakpoints);
 	return err;

@@ -192,6 +192,22 @@ def test_breakpoint_in_memory_that_has_gone(t):
     t.match("exited normally", text)
 
 
+def test_trap_of_the_users_own(t):
+    """It stays where a breakpoint was, or is, whoever served that."""
+    t.need_x86()
+    for engine in ("auto", "uprobe"):
+        gdb = t.gdb(t.server("COMM", t.prog("loop"), "20"),
+                    f"monitor set engine {engine}",
+                    f"break {t.line('loop.c', 'BODY')} if count == 3", "continue",
+                    "set $p = (char *)$pc", "delete", "set $original = *$p",
+                    "set *$p = 0xcc", "continue", "set *$p = $original", "set $pc = $p",
+                    "set breakpoint always-inserted on", "break *$p if count == 5",
+                    "continue", "set *$p = 0xcc", "delete", "continue",
+                    prog=t.prog("loop"), python="emit(pc=value('(long)$pc - (long)$p'), count=value('count'))")
+        t.equal(gdb.output().count("SIGTRAP"), 2, f"SIGTRAPs ({engine})")
+        t.equal(gdb.results[0], {"pc": "1", "count": "5"}, f"stop ({engine})")
+
+
 def test_error_texts_are_shown_as_they_are(t):
     """Nothing in the text of an error is escaped, for gdb would show the escapes."""
     _, client = test_protocol.start(t)
