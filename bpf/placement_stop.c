@@ -83,7 +83,8 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 		.by_kernel = record->pc >> 63,
 	};
 
-	if (!placement)
+	/* A perf event's uprobe is in memory, which a vfork child shares. */
+	if (!placement || placement->location->inferior != taking->event->inferior)
 		return;
 	if (placement->taken)
 		placement->taken(placement, taking->event, record, taking->hits);

@@ -221,8 +221,9 @@ static struct error *open_and_check(struct uprobe_placement *placement)
 	err = open_everywhere(placement);
 	if (err == 0 && trap_is_planted(location))
 		return NULL;
-	trap_forget(location);
 	shared_of(placement)->armed = 0;
+	trap_lift(location);
+	trap_forget(location);
 	if (err < 0)
 		return uprobe_event_error(&placement->state->options, err);
 	return error_create(0, "the kernel has planted no trap");
@@ -282,16 +283,25 @@ static void uprobe_remove(struct engine *engine, struct location *location, bool
 	location->engine_data = NULL;
 }
 
+/* Where the program maps its text anew, the kernel plants the trap again. */
 static int uprobe_suspend(struct engine *engine, struct location *location)
 {
+	int err = trap_lift(location);
+
 	(void)engine;
-	return trap_lift(location);
+	if (err == 0)
+		shared_of(location->engine_data)->armed = 0;
+	return err;
 }
 
 static int uprobe_resume(struct engine *engine, struct location *location)
 {
+	int err = trap_plant(location);
+
 	(void)engine;
-	return trap_plant(location);
+	if (err == 0)
+		shared_of(location->engine_data)->armed = location->addr;
+	return err;
 }
 
 static bool uprobe_intact(struct engine *engine, const struct location *location)
@@ -330,6 +340,7 @@ static int uprobe_thread_added(struct engine *engine, struct location *location,
 static void uprobe_on_stop(struct engine *engine, const struct event *event,
 			   struct hits *hits)
 {
+	((struct uprobe *)engine->state)->undone = (struct undone){0};
 	placements_on_stop(engine->placements, event, hits);
 }
 

@@ -73,7 +73,8 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 	struct thread *thread = event->thread;
 	int err;
 
-	*undone = (struct undone){0};
+	if (undone->tid == thread->tid)
+		return; /* by another probe at the place */
 	if (has_faulted(event, record->pc)) {
 		hits->signal_comes_again = true;
 		return;
@@ -81,7 +82,7 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 	err = undo(&own->undo.store, thread, record, undone);
 	if (err == 0)
 		undone->tid = thread->tid;
-	else
+	else if (err != -ESRCH) /* killed */
 		log_warning("thread %d stays behind the instruction at 0x%jx: %s",
 			    thread->tid, (uintmax_t)record->pc, strerror(-err));
 }
@@ -114,7 +115,7 @@ void uprobe_pass(struct engine *engine, struct thread *thread)
 		return;
 	undone->tid = 0;
 	err = redo(undone, thread);
-	if (err < 0)
+	if (err < 0 && err != -ESRCH)
 		log_warning("thread %d executes an instruction again: %s", thread->tid,
 			    strerror(-err));
 }

@@ -22,8 +22,7 @@ struct error *location_switch(struct location *location, enum location_state sta
 	return NULL;
 }
 
-/* Memory that is lent to a vfork child must hold no trap of ours. */
-static bool must_stay_off(const struct location *location)
+bool location_must_stay_off(const struct location *location)
 {
 	return location->inferior->vforking != 0 && !location_uses_hardware(location);
 }
@@ -49,7 +48,7 @@ static bool needs_commit(const struct location *location)
 {
 	return location->wanted &&
 	       (location->state != LOCATION_IN || is_outdated(location)) &&
-	       !must_stay_off(location);
+	       !location_must_stay_off(location);
 }
 
 static bool need_commit(const struct breakpoints *breakpoints, bool only_unwanted)

@@ -113,7 +113,8 @@ static void on_signal(struct run *run, const struct event *event)
 
 	hits_collect(&run->engines, event, &hits);
 	hit = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
-	if (!hit)
+	/* A watchpoint's hit is shown behind the instruction. */
+	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)
 		hits_pass(&hits, thread);
 	if (run->stepping_over == thread->tid) {
 		thread->needs_step_over = !ends_step(event);

@@ -49,6 +49,9 @@ struct error *location_install(struct breakpoints *breakpoints,
 /** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
 struct error *location_switch(struct location *location, enum location_state state);
 
+/** Memory that is lent to a vfork child must hold no trap of ours. */
+bool location_must_stay_off(const struct location *location);
+
 /** Locations that cannot be served as they are any longer are put in anew at once. */
 void locations_move_outdated(struct breakpoints *breakpoints);
 

@@ -108,8 +108,7 @@ static bool hit_is_ignored(struct thread *thread, struct location *location)
 {
 	if (!gate_ignores(ignore_gate(location)))
 		return false;
-	if (location->engine && location->engine->ops == &int3_engine &&
-	    !trap_skip_own(thread))
+	if (location->trap && !trap_skip_own(thread))
 		thread->needs_step_over =
 			thread_get_pc(thread, &thread->step_over_at) == 0;
 	return true;

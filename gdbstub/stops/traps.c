@@ -162,7 +162,8 @@ static void put_in_again(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (!location->wanted || location->state != LOCATION_OUT)
+		if (!location->wanted || location->state != LOCATION_OUT ||
+		    location_must_stay_off(location))
 			continue;
 		error = location_install(breakpoints, location);
 		if (error)

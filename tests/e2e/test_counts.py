@@ -109,6 +109,29 @@ def test_ignored_by_the_stub(t):
         many_threads(t, server, prog, 8, 1000, kind)
 
 
+def test_ignored_while_they_wait_to_be_told(t):
+    """Hits of other threads that came with the one that was told are not hit again."""
+    t.truehit_only("monitor ignore")
+    t.need_kernel_conditions()
+    for engine in "uprobe", "hardware", "ptrace":
+        server = t.server("COMM", t.prog("threads"), "8", "60")
+        gdb = t.gdb(server, prog=t.prog("threads"), python=PYTHON + f"""
+run("monitor set engine {engine}")
+run("break {t.line("threads.c", "DONE")}")
+run("break {t.line("threads.c", "BODY")} if i >= 0")
+for _ in range(40):
+    run("continue")
+    run("monitor ignore body 7")
+run("monitor count body")
+run("continue")
+emit(name=gdb.selected_frame().name(), table=run("monitor breakpoints"))
+run("kill")
+""")
+        t.equal(gdb.results[0]["name"], "main", "the last stop")
+        body = row_of(tables(gdb.results[0]["table"])[0], "body")
+        t.equal((body["hits"], body["true"], body["ignored"]), (480, 480, 440), f"counts of {engine}")
+
+
 def test_ignored_by_the_stub_at_traps(t):
     t.truehit_only("monitor ignore")
     server = t.server("COMM", t.prog("threads"), "8", "50")

@@ -57,6 +57,33 @@ def test_other_threads_run_on(t):
     t.check(len(ends) < 10, f"the other thread was resumed {len(ends)} times")
 
 
+def test_a_watched_write_where_the_kernel_left_a_condition_open(t):
+    """The breakpoint's condition is false, the watchpoint's stop is behind the write."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    server = t.server(t.prog("accesses"))
+    gdb = t.gdb(server, "break *by_mov", "continue", prog=t.prog("accesses"), python="""
+frame = gdb.selected_frame()
+code = frame.architecture().disassemble(frame.pc(), frame.pc() + 14)
+place = next(i for i in code if "number" in i["asm"] or "$0x1" in i["asm"])
+run("delete")
+run("set variable number = 0")
+run(f"break *{place['addr']} if $fs_base == 1")
+run("watch number")
+run("continue")
+emit(behind=gdb.selected_frame().pc() - place["addr"] - place["length"], number=int(value("number")),
+     table=run("monitor breakpoints"))
+run("kill")
+""")
+    result = gdb.results[0]
+    t.note(result["table"])
+    t.equal((result["behind"], result["number"]), (0, 1), "where it is, the value")
+    rows = harness.breakpoint_rows(result["table"])
+    counts = [(r["hits"], r["true"], r["maybe"]) for r in rows
+              if re.search(r" by_mov| number", r["text"])]
+    t.equal(counts, [(1, 0, 1), (1, 1, 0)], "hits of the breakpoint and the watchpoint")
+
+
 def test_registers_of_the_kernel(t):
     """Those that it has, narrow ones too, leave nothing open; of others, it is told."""
     t.need_x86()
