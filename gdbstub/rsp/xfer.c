@@ -172,10 +172,23 @@ static struct error *libraries_read(struct server *server, struct cursor annex,
 	return solib_list_xml(inferior, &range, out);
 }
 
+/* A task that is no thread of the process has its number only, as with gdb itself. */
+static void append_name(const struct thread *thread, struct buffer *out)
+{
+	char name[64] = "";
+
+	if (thread->group == thread->inferior->pid)
+		thread_name(thread, name, sizeof(name));
+	if (name[0] == '\0')
+		return;
+	buffer_append_string(out, " name=\"");
+	buffer_append_xml(out, name);
+	buffer_append_char(out, '"');
+}
+
 static void append_thread(const struct server *server, struct thread *thread,
 			  struct buffer *out)
 {
-	char name[64];
 	int core = thread_core(thread);
 	uint64_t handle;
 
@@ -185,12 +198,7 @@ static void append_thread(const struct server *server, struct thread *thread,
 	buffer_append_char(out, '"');
 	if (core >= 0)
 		buffer_printf(out, " core=\"%d\"", core);
-	thread_name(thread, name, sizeof(name));
-	if (name[0] != '\0') {
-		buffer_append_string(out, " name=\"");
-		buffer_append_xml(out, name);
-		buffer_append_char(out, '"');
-	}
+	append_name(thread, out);
 	if (threaddb_handle(thread, &handle)) {
 		buffer_append_string(out, " handle=\"");
 		buffer_append_hex(out, &handle, sizeof(handle));

@@ -63,6 +63,19 @@ def test_signal(t):
     t.match(rf"^{TASKS * ROUNDS} calls", server.output())
 
 
+def test_names(t):
+    """They have none: gdb's user knows them by their numbers, as without a server."""
+    gdb = t.gdb(t.server("COMM", t.prog("tasks")),
+                f"break {t.line('tasks.c', 'BODY')} if id == 0", "continue",
+                prog=t.prog("tasks"), python="""
+threads = gdb.selected_inferior().threads()
+emit(named=[thread.name for thread in threads if thread.name], count=len(threads))
+""")
+    result = gdb.results[0]
+    t.check(result["count"] > 1, "there is a task")
+    t.equal(result["named"], ["tasks"], "named threads")
+
+
 def test_kill(t):
     """Nothing is left behind."""
     server = t.server("--once", "COMM", t.prog("tasks"), "wait")
