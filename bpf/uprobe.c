@@ -39,6 +39,7 @@ static struct error *uprobe_probe(struct engine *engine)
 	if (!state)
 		return error_create(ENOMEM, "the uprobe engine");
 	state->arch = arch_native();
+	TAILQ_INIT(&state->open);
 	state->placements = placements;
 	programs_init(&state->programs, &placements->kernel, state->arch, true);
 	state->closer = closer_create();
@@ -69,6 +70,7 @@ static struct bpf_location *shared_of(const struct uprobe_placement *placement)
 
 static void placement_free(struct uprobe_placement *placement)
 {
+	TAILQ_REMOVE(&placement->state->open, placement, link);
 	uprobe_target_deinit(&placement->target);
 	free(placement->groups);
 	free(placement->fds);
@@ -204,6 +206,8 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (!error)
 		error = uprobe_target_find(location->inferior, location->addr,
 					   placement->undo.len, &placement->target);
+	if (!error && uprobe_note_insn(placement, location) < 0)
+		error = error_create(0, "the instruction cannot be read");
 	return error;
 }
 
@@ -241,6 +245,7 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 		return error_create(ENOMEM, "a uprobe");
 	closer_collect(state->closer, false);
 	placement->state = state;
+	TAILQ_INSERT_TAIL(&state->open, placement, link);
 	error = prepare(placement, location);
 	if (!error) {
 		site.store = placement->undo.store;
@@ -307,7 +312,7 @@ static int uprobe_resume(struct engine *engine, struct location *location)
 static bool uprobe_intact(struct engine *engine, const struct location *location)
 {
 	(void)engine;
-	return trap_is_planted(location);
+	return trap_is_planted(location) && uprobe_is_insn(location->engine_data);
 }
 
 /* The kernel finds the memory of a process by its leader: when that has ended before
@@ -370,6 +375,7 @@ const struct engine_ops uprobe_engine = {
 	.on_stop = uprobe_on_stop,
 	.pass = uprobe_pass,
 	.kernel_traps = true,
+	.show_originals = uprobe_show_originals,
 	.settle = uprobe_settle,
 	.costs = uprobe_costs,
 	.counts = placement_counts,

@@ -5,6 +5,7 @@
  *
  *   uprobe.c         putting locations in place and taking them out, the operations
  *   uprobe_stop.c    stops: back before the instruction, and on behind it
+ *   uprobe_text.c    the kernel's traps, as memory shows them
  *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
  *   uprobe_trial.c   which way of asking works here (uprobe_trial.h)
  *
@@ -29,9 +30,11 @@
 /** A location in place: what its engine_data points to. */
 struct uprobe_placement {
 	struct placement base; /* first */
+	TAILQ_ENTRY(uprobe_placement) link;
 	struct uprobe *state;
 	struct uprobe_target target;
 	struct insn_undo undo;
+	uint8_t insn[INSN_LEN_MAX]; /* what the kernel executes */
 	pid_t *groups; /* the processes that it is in: more than one if tasks that are
 			* shown as threads are none for the kernel */
 	int *fds;      /* ... and what holds it there */
@@ -51,6 +54,7 @@ struct undone {
 /** The engine's state. */
 struct uprobe {
 	const struct arch_ops *arch;
+	TAILQ_HEAD(, uprobe_placement) open; /* all that may have traps somewhere */
 	struct placements *placements;
 	struct programs programs;
 	struct uprobe_options options;
@@ -67,5 +71,16 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 		 const struct bpf_hit_record *record, struct hits *hits);
 /** engine_ops.pass */
 void uprobe_pass(struct engine *engine, struct thread *thread);
+
+/* ---- uprobe_text.c ---- */
+
+/** engine_ops.show_originals */
+void uprobe_show_originals(struct engine *engine, const struct inferior *inferior,
+			   uint64_t addr, uint8_t *data, size_t len);
+/** Notes the instruction that the kernel is going to execute. 0 or a negative errno. */
+int uprobe_note_insn(struct uprobe_placement *placement,
+		     const struct location *location);
+/** Is it what memory has? The program may have changed it behind the trap. */
+bool uprobe_is_insn(const struct uprobe_placement *placement);
 
 #endif

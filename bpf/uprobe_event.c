@@ -27,6 +27,7 @@ enum { ENOTSUPP_KERNEL = 524 };
 struct mapping {
 	uint64_t start, end, offset;
 	char permissions[5]; /* "r-xp" */
+	unsigned int major, minor;
 	unsigned long inode; /* 0: no file */
 	const char *name;    /* not NUL-terminated */
 	int name_len;
@@ -36,9 +37,9 @@ static bool parse_mapping(const char *line, struct mapping *ret)
 {
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %lu %n",
-		   &ret->start, &ret->end, ret->permissions, &ret->offset, &ret->inode,
-		   &at) != 5)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lu %n",
+		   &ret->start, &ret->end, ret->permissions, &ret->offset, &ret->major,
+		   &ret->minor, &ret->inode, &at) != 7)
 		return false;
 	ret->name = line + at;
 	ret->name_len = (int)strcspn(ret->name, "\n");
@@ -148,6 +149,19 @@ static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned 
 	return NULL;
 }
 
+static int read_maps(const struct inferior *inferior, struct buffer *maps)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", inferior->pid);
+	return proc_read(path, maps);
+}
+
+static struct uprobe_file file_of(const struct mapping *mapping)
+{
+	return (struct uprobe_file){mapping->major, mapping->minor, mapping->inode};
+}
+
 static struct error *find_target(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret)
 {
@@ -155,19 +169,17 @@ static struct error *find_target(struct inferior *inferior, uint64_t addr,
 	_cleanup_close_ int fd = -1;
 	struct mapping mapping;
 	struct error *error;
-	char path[32];
-	int r;
+	int r = read_maps(inferior, &maps);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", inferior->pid);
-	r = proc_read(path, &maps);
 	if (r < 0)
-		return error_create(-r, "%s", path);
+		return error_create(-r, "the map of its memory cannot be read");
 	if (maps.len == 0)
 		return error_create(0, "the process's first thread has ended");
 	if (!find_mapping(buffer_string(&maps), addr, &mapping))
 		return error_create(0, "there is no memory");
 	if (why_not(&mapping))
 		return error_create(0, "%s", why_not(&mapping));
+	ret->file = file_of(&mapping);
 	ret->offset = mapping.offset + (addr - mapping.start);
 	error = open_target(inferior, &mapping, &fd, ret);
 	return error ? error : compare(inferior, addr, len, fd, ret);
@@ -190,6 +202,22 @@ void uprobe_target_deinit(struct uprobe_target *target)
 {
 	free(target->path);
 	target->path = NULL;
+}
+
+bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
+		      struct uprobe_text *ret)
+{
+	struct buffer maps _cleanup_buffer_ = {0};
+	struct mapping mapping;
+
+	if (read_maps(inferior, &maps) < 0 ||
+	    !find_mapping(buffer_string(&maps), addr, &mapping) || why_not(&mapping))
+		return false;
+	*ret = (struct uprobe_text){.file = file_of(&mapping),
+				    .start = mapping.start,
+				    .end = mapping.end,
+				    .offset = mapping.offset};
+	return true;
 }
 
 /* ---- The probe ---- */

@@ -17,11 +17,18 @@
 #include "bpf/compile.h"
 #include "inferior/inferior.h"
 
+/** Tells a mapped file from others. */
+struct uprobe_file {
+	unsigned int major, minor; /* of the device */
+	unsigned long inode;
+};
+
 /** Where a probe goes. */
 struct uprobe_target {
 	char *path; /* opens the very file that the inferior has mapped, also if it was
 		     * deleted or replaced, or is in another mount name space: as long
 		     * as the mapping is as it was. NULL: no target */
+	struct uprobe_file file;
 	uint64_t offset; /* in the file, bytes */
 };
 
@@ -35,6 +42,17 @@ struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret);
 /** Legal after a failed find, and twice. */
 void uprobe_target_deinit(struct uprobe_target *target);
+
+/** A mapping of a file in which there can be uprobes. */
+struct uprobe_text {
+	struct uprobe_file file;
+	uint64_t start, end; /* addresses */
+	uint64_t offset;     /* in the file, of the start */
+};
+
+/** Which one has the address? False: none. */
+bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
+		      struct uprobe_text *ret);
 
 /** How this kernel is asked for uprobes: see uprobe_choose (uprobe_trial.h). */
 struct uprobe_options {

@@ -379,6 +379,7 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 	if (handed_copy(&child->handed, &parent->handed) < 0)
 		log_warning("out of memory: process %d has not all conditions",
 			    child->inferior->pid);
+	child->uprobed = parent->uprobed;
 	TAILQ_FOREACH (location, &parent->locations, link) {
 		if (!location->wanted)
 			continue;
@@ -406,6 +407,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 	}
 	handed_clear(&breakpoints->handed);
 	replay_end(breakpoints);
+	breakpoints->uprobed = false;
 	traps_update_shadow(breakpoints);
 }
 

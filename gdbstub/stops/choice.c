@@ -101,6 +101,18 @@ static bool meets_kernel_trap(const struct location *location)
 	return other && other->engine->ops->kernel_traps;
 }
 
+bool choice_among_uprobes(const struct inferior *inferior)
+{
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && other->breakpoints->uprobed &&
+		    inferior_shares_memory(other, inferior))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is a uprobe better than a trap of our own at a location that stops at every hit? It
  * takes longer to be put in and out, which counts at the many short-lived breakpoints
@@ -115,7 +127,8 @@ static bool is_to_be_harmless(const struct location *location)
 static bool wants_uprobe(const struct engines *engines, const struct location *location)
 {
 	if (engines->choice == CHOOSE_AUTO)
-		return passes_hits(location) || is_to_be_harmless(location);
+		return passes_hits(location) || is_to_be_harmless(location) ||
+		       choice_among_uprobes(location->inferior);
 	return engines->choice == CHOOSE_UPROBE;
 }
 

@@ -14,6 +14,12 @@ unsigned int choice_list(const struct engines *engines, const struct location *l
 			 int *choices);
 /** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
 const char *choice_keeps_out(const struct location *location);
+/**
+ * Has the kernel traps of its own in this memory? Then it takes others for its own,
+ * too, which stop nobody, wherever anybody has a uprobe at the same place of the same
+ * file, for whatever process: all had better be uprobes.
+ */
+bool choice_among_uprobes(const struct inferior *inferior);
 /** Appends what decides between uprobes and hardware, an engine with costs. */
 void choice_print_costs(const struct engine *engine, struct buffer *out);
 /** "auto", "uprobe", "hardware" or "ptrace"; -EINVAL for any other name. */

@@ -3,6 +3,7 @@
 #include "stops/location.h"
 
 #include "base/log.h"
+#include "stops/choice.h"
 #include "stops/share.h"
 
 #include "stops/watch.h"
@@ -34,11 +35,19 @@ static bool is_chosen_otherwise(const struct location *location)
 	       location->choice != location->inferior->breakpoints->engines->choice;
 }
 
+/* A trap of ours from before there were uprobes. */
+static bool meets_uprobes(const struct location *location)
+{
+	return location->engine->ops == &int3_engine && !location->among_uprobes &&
+	       choice_among_uprobes(location->inferior);
+}
+
 static bool is_outdated(const struct location *location)
 {
 	if (location->state == LOCATION_OUT)
 		return false;
-	return is_chosen_otherwise(location) || watch_is_outdated(location) ||
+	return is_chosen_otherwise(location) || meets_uprobes(location) ||
+	       watch_is_outdated(location) ||
 	       (location->engine->ops->outdated &&
 		location->engine->ops->outdated(location->engine, location));
 }

@@ -87,7 +87,8 @@ struct location {
 	void *engine_data;	   /* the engine's own */
 	struct trap *trap;	   /* if it is served by a trap in the text (trap.h) */
 	enum engine_choice choice; /* by which it was chosen */
-	char *why;		   /* why this engine, for people; or NULL */
+	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
+	char *why;	    /* why this engine, for people; or NULL */
 
 	struct counts counts; /* by the stub; the engine adds its own in counts() */
 	struct gate gate;     /* unless the engine has it: ignore_gate() */
@@ -189,6 +190,13 @@ struct engine_ops {
 	 * ends by a SIGTRAP of SI_USER.
 	 */
 	bool kernel_traps;
+	/**
+	 * Puts the program's own bytes into @data, read from memory at @addr, for traps
+	 * of the engine's that are no location's: the kernel's are at each place where
+	 * a file is mapped. NULL: it has none.
+	 */
+	void (*show_originals)(struct engine *engine, const struct inferior *inferior,
+			       uint64_t addr, uint8_t *data, size_t len);
 	/** Waits until nothing of what was removed is left in the kernel: a trap of
 	 * another engine at the same place would be taken for it. NULL: nothing is. */
 	void (*settle)(struct engine *engine);

@@ -25,7 +25,9 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 	error = engine->ops->insert(engine, location);
 	if (error)
 		return error;
+	breakpoints->uprobed |= engine->ops->kernel_traps;
 	location->choice = breakpoints->engines->choice;
+	location->among_uprobes = choice_among_uprobes(location->inferior);
 	location->engine = engine;
 	location->state = LOCATION_IN;
 	return NULL;

@@ -78,13 +78,9 @@ static int read_original(const struct location *location)
 {
 	unsigned int len = location->inferior->arch->breakpoint_len;
 	uint8_t insn[TRAP_LEN_MAX];
-	const struct location *shared = shared_trap(location->inferior, location->addr);
-	ssize_t n = len;
+	ssize_t n =
+		breakpoints_read_memory(location->inferior, location->addr, insn, len);
 
-	if (shared)
-		memcpy(insn, shared->trap->original, len);
-	else
-		n = inferior_read(location->inferior, location->addr, insn, len);
 	if (n != (ssize_t)len)
 		return n < 0 ? (int)n : -EIO;
 	memcpy(location->trap->original, insn, len);
@@ -202,10 +198,26 @@ static void overlap(const struct inferior *inferior, enum overlap what, uint64_t
 	}
 }
 
+static void ask_engines(const struct inferior *inferior, uint64_t addr, uint8_t *data,
+			size_t len)
+{
+	struct engines *engines =
+		inferior->breakpoints ? inferior->breakpoints->engines : NULL;
+
+	for (int i = 0; engines && i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->show_originals)
+			engine->ops->show_originals(engine, inferior, addr, data, len);
+	}
+}
+
 void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
 			  size_t len)
 {
 	overlap(inferior, SHOW_ORIGINALS, addr, data, len);
+	if (memchr(data, inferior->arch->breakpoint_insn[0], len))
+		ask_engines(inferior, addr, data, len);
 }
 
 int traps_write_under(struct inferior *inferior, uint64_t addr, const void *data,

@@ -2,9 +2,13 @@
 """Software breakpoints by uprobes: how many, where, and who else sees them."""
 import os
 import re
+import subprocess
 
 import harness
 import rsp
+
+
+NEVER = ";X3,220027"
 
 
 def need_uprobes(t):
@@ -38,8 +42,8 @@ def test_two_hundred_at_once(t):
     """Each stops exactly where and as often as computed."""
     need_uprobes(t)
     server = t.server("COMM", t.prog("many"), THREADS, ROUNDS)
-    gdb = t.gdb(server, "set breakpoint always-inserted on", "break main", "continue",
-                prog=t.prog("many"), python=SET_PARTS + """
+    gdb = t.gdb(server, "monitor set engine uprobe", "set breakpoint always-inserted on",
+                "break main", "continue", prog=t.prog("many"), python=SET_PARTS + """
 run("break done")
 found = []
 while True:
@@ -71,3 +75,135 @@ emit(status=events.exit_code)
     plain = harness.Process(t, [t.prog("many"), THREADS, ROUNDS])
     plain.wait()
     t.match(re.escape(plain.output().strip()), server.output(), "the program's result")
+
+
+def part_addresses(t, process, count=PARTS):
+    """Where part000, part001, ... are in a process that runs `many`."""
+    symbols = subprocess.run(["nm", t.prog("many")], check=True, capture_output=True,
+                             text=True).stdout
+    with open(f"/proc/{process}/maps", encoding="latin1") as maps:
+        base = int(maps.readline().partition("-")[0], 16)
+    return [base + int(re.search(rf"^(\w+) t part{n:03}$", symbols, re.M).group(1), 16)
+            for n in range(count)]
+
+
+class Many:
+    """A session with `many`, at its start."""
+
+    def __init__(self, t, threads=1, rounds=10):
+        self.t = t
+        self.server = t.server("COMM", t.prog("many"), threads, rounds)
+        self.client = rsp.Client(self.server)
+        self.client.ask("qSupported:swbreak+;hwbreak+;vContSupported+;multiprocess+")
+        self.pid = self.server.inferior()
+        self.parts = part_addresses(t, self.pid)
+
+    def insert(self, part, condition="", kind="Z0"):
+        addr = part if part > PARTS else self.parts[part]
+        self.t.equal(self.client.ask(f"{kind},{addr:x},1{condition}"), "OK", kind)
+
+    def remove(self, part):
+        self.t.equal(self.client.ask(f"z0,{self.parts[part]:x},1"), "OK", "z0")
+
+    def pc(self):
+        return int.from_bytes(bytes.fromhex(self.client.ask("p10")), "little")
+
+    def table(self):
+        return self.client.monitor("breakpoints")
+
+
+def test_same_place_in_another_process(t):
+    """The kernel finds uprobes by the place in the file: a trap of ours in a process
+    with uprobes is taken for one if somebody has a uprobe there in another process."""
+    need_uprobes(t)
+    one, other = Many(t), Many(t)
+    one.insert(7, NEVER)
+    one.insert(9, NEVER)
+    other.insert(7)
+    other.insert(8, NEVER)
+    other.insert(9)
+    for part in (7, 9):
+        t.match("swbreak", other.client.ask("vCont;c"), f"stop {part}")
+        t.equal(other.pc(), other.parts[part], "PC")
+        other.remove(part)
+
+
+def test_loaded_anew_elsewhere(t):
+    """A library that comes and goes, each time at another address."""
+    need_uprobes(t)
+    server = t.server("COMM", t.prog("reload"))
+    gdb = t.gdb(server, "monitor set engine uprobe", "set breakpoint pending on", "break greet if x % 6 == 5",
+                prog=t.prog("reload"), python="""
+found = stops(["x"])
+emit(found=[x for _, x in found], places=len({pc for pc, _ in found}))
+""")
+    t.equal(gdb.results, [{"found": ["5"] * 3, "places": 3}], "stops")
+    server.wait_output("sum 3135")
+
+
+def text_session(t, kind, python):
+    """gdb at the start of `text KIND`, with a breakpoint that is true at every fifth
+    call of its code."""
+    server = t.server("COMM", t.prog("text"), kind)
+    gdb = t.gdb(server, "monitor set engine uprobe", "break begin", "break middle", "continue",
+                "break *(long)function_at if $rdi % 5 == 3", prog=t.prog("text"), python="""
+def called():
+    "The calls that stop until begin() or middle() or the end."
+    found = []
+    while True:
+        run("continue")
+        if not alive() or gdb.selected_frame().name() in ("begin", "middle"):
+            return found
+        found.append(int(gdb.parse_and_eval("$rdi")))
+
+
+def rows():
+    return [row for row in run("monitor breakpoints").splitlines() if "rdi" in row]
+
+
+def reason():
+    return run(f"monitor explain {rows()[0].split()[0]}")
+""" + python)
+    return server, gdb.results
+
+
+def test_where_there_is_no_uprobe(t):
+    """Other engines take over, and tell why."""
+    need_uprobes(t)
+    for kind, why in (("private", None), ("anonymous", "in no file"),
+                      ("shared", "mapped shared"), ("writable", "may write there")):
+        server, results = text_session(t, kind, """
+emit(calls=called(), rows=rows(), reason=reason(), more=called())
+""")
+        t.equal(results[0]["calls"] + results[0]["more"], [3, 8, 13, 18], kind)
+        t.equal(len(results[0]["rows"]), 1, "breakpoints")
+        t.equal(" uprobe " in results[0]["rows"][0], why is None, f"{kind}: a uprobe")
+        if why:
+            t.match(why, results[0]["reason"], f"{kind}: the reason")
+        server.wait_output("sum 210")
+
+
+def test_text_that_moves(t):
+    """The location stays where it was, though other memory is there now."""
+    need_uprobes(t)
+    server, results = text_session(t, "moving", """
+emit(calls=called(), was=run("x/8xb function_at").split(":")[1:])
+run("delete 2")
+emit(now=run("x/8xb function_at").split(":")[1:], calls=called())
+""")
+    t.equal(results[0]["calls"], [3, 8], "before it moves")
+    t.equal(results[0]["was"], results[1]["now"], "the code")
+    t.equal(results[1]["calls"], [], "after it has moved")
+    server.wait_output("sum 210")
+
+
+def test_text_that_changes(t):
+    """The program changes its own instruction at the location, behind the trap."""
+    need_uprobes(t)
+    server, results = text_session(t, "changing", """
+run("delete 3")
+run("break *(long)function_at + 3 if $rdi % 5 == 3")
+emit(calls=[called(), called()])
+""")
+    t.equal(results, [{"calls": [[3, 8], [13, 18]]}], "stops")
+    server.wait_output("sum 230")
