@@ -329,7 +329,8 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 	const struct uprobe_placement *placement = location->engine_data;
 
 	(void)engine;
-	return !is_private(location->inferior, &placement->undo.store) ||
+	return placement->inexact ||
+	       !is_private(location->inferior, &placement->undo.store) ||
 	       !has_leader(location->inferior);
 }
 

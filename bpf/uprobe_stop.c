@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "bpf/probe.h"
 #include "bpf/uprobe.h"
+#include "stops/undo.h"
 
 /* A fault of the very instruction: it was not executed. Told of the hit, the client
  * has it executed anew, and it faults again. */
@@ -65,10 +66,24 @@ static int undo(const struct insn_store *store, struct thread *thread,
 	return err < 0 ? err : regs_store(thread, &regs, regset);
 }
 
+/* A call made twice would leave its shadow stack with one return too many: the thread
+ * would die of it. It is told where it is, this time. */
+static bool has_changed_shadow_stack(struct uprobe_placement *placement,
+				     const struct thread *thread)
+{
+	if (!placement->undo.transfers_stack || !undo_has_shadow_stack(thread))
+		return false;
+	placement->inexact = true;
+	log_warning(
+		"thread %d is behind its hit at 0x%jx: it has a shadow stack by now",
+		thread->tid, (uintmax_t)placement->base.location->addr);
+	return true;
+}
+
 void uprobe_undo(struct placement *placement, const struct event *event,
 		 const struct bpf_hit_record *record, struct hits *hits)
 {
-	const struct uprobe_placement *own = (struct uprobe_placement *)placement;
+	struct uprobe_placement *own = (struct uprobe_placement *)placement;
 	struct undone *undone = &own->state->undone;
 	struct thread *thread = event->thread;
 	int err;
@@ -79,6 +94,8 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 		hits->signal_comes_again = true;
 		return;
 	}
+	if (has_changed_shadow_stack(own, thread))
+		return;
 	err = undo(&own->undo.store, thread, record, undone);
 	if (err == 0)
 		undone->tid = thread->tid;

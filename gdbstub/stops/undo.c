@@ -18,14 +18,19 @@ static bool has_frame_pointer(const struct inferior *inferior, uint64_t addr)
 	return number == inferior->arch->frame_pointer_dwarf;
 }
 
+bool undo_has_shadow_stack(const struct thread *thread)
+{
+	const struct status_word *wanted = thread->inferior->arch->shadow_stack;
+
+	return wanted && proc_status_word(thread->tid, wanted->line, wanted->word);
+}
+
 /* A thread has one if the one that made it has. */
 static bool has_shadow_stack(const struct inferior *inferior)
 {
-	const struct status_word *wanted = inferior->arch->shadow_stack;
 	const struct thread *thread = TAILQ_FIRST(&inferior->threads);
 
-	return wanted && thread &&
-	       proc_status_word(thread->tid, wanted->line, wanted->word);
+	return thread && undo_has_shadow_stack(thread);
 }
 
 static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *code,

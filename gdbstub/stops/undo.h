@@ -12,12 +12,14 @@
  * How the instruction at @addr is undone, in any thread. The error says, for people,
  * why it cannot be. A ret->store that is not .below_stack can be undone only while the
  * process has one thread. That no thread has a shadow stack, if ret->transfers_stack,
- * holds for now: a program may turn it on. One that faults has done nothing yet, but
- * that a call whose target is no address may have pushed.
+ * holds for now: a program may turn it on, so ask again at the stop. One that faults
+ * has done nothing yet, but that a call whose target is no address may have pushed.
  */
 struct error *undo_find(struct inferior *inferior, uint64_t addr,
 			struct insn_undo *ret);
 
+/** Has the thread a shadow stack, which calls and returns change as well? */
+bool undo_has_shadow_stack(const struct thread *thread);
 /** Would the kernel do the instruction at @addr itself (insn_undo.emulated)? */
 bool undo_is_emulated(struct inferior *inferior, uint64_t addr);
 

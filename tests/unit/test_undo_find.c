@@ -118,6 +118,8 @@ Test(undo_find, calls_and_returns_with_a_shadow_stack)
 	arch.shadow_stack = &word;
 	inferior->arch = &arch;
 	refused(ret, "shadow");
+	cr_expect(undo_has_shadow_stack(TAILQ_FIRST(&inferior->threads)));
 	accepted(general);
 	inferior->arch = arch_native();
+	cr_expect_not(undo_has_shadow_stack(TAILQ_FIRST(&inferior->threads)));
 }
