@@ -4,6 +4,7 @@
 #define TRUEHIT_BPF_COSTS_H
 
 #include "arch/arch.h"
+#include "base/buffer.h"
 #include "bpf/closer.h"
 #include "bpf/uprobe_event.h"
 
@@ -21,5 +22,8 @@ struct hit_costs {
 struct hit_costs hit_costs_measure(const struct arch_ops *arch,
 				   const struct uprobe_options *uprobes,
 				   struct closer *closer);
+
+/** Appends one of them for people: "0.5 us". */
+void hit_costs_append(unsigned int ns, struct buffer *out);
 
 #endif

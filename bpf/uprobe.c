@@ -360,6 +360,22 @@ static const struct hit_costs *uprobe_costs(const struct engine *engine)
 	return &((const struct uprobe *)engine->state)->costs;
 }
 
+static void uprobe_print_found(const struct engine *engine, struct buffer *out)
+{
+	const struct uprobe *state = engine->state;
+
+	buffer_printf(out, "made by %s; a false hit costs ",
+		      state->options.multi ? "uprobe links of BPF" : "perf events");
+	hit_costs_append(state->costs.emulated_ns, out);
+	buffer_append_string(out, " where the kernel emulates the instruction, else ");
+	hit_costs_append(state->costs.stepped_ns, out);
+	if (state->costs.hardware_ns == 0)
+		return;
+	buffer_append_string(out, " (in hardware ");
+	hit_costs_append(state->costs.hardware_ns, out);
+	buffer_append_char(out, ')');
+}
+
 const struct engine_ops uprobe_engine = {
 	.name = "uprobe",
 	.title = "the kernel's traps in the program's text, conditions decided in the "
@@ -379,6 +395,7 @@ const struct engine_ops uprobe_engine = {
 	.show_originals = uprobe_show_originals,
 	.settle = uprobe_settle,
 	.costs = uprobe_costs,
+	.print_found = uprobe_print_found,
 	.counts = placement_counts,
 	.gate = placement_gate,
 	.last = placement_last,

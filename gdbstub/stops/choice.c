@@ -16,6 +16,11 @@ static const char *const names[] = {
 	[CHOOSE_PTRACE] = "ptrace",
 };
 
+const char *choice_name(enum engine_choice choice)
+{
+	return names[choice];
+}
+
 int choice_parse(const char *name, enum engine_choice *ret)
 {
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -59,6 +64,13 @@ const char *choice_keeps_out(const struct location *location)
 	return NULL;
 }
 
+static const struct hit_costs *find_costs(const struct engines *engines)
+{
+	const struct engine *engine = &engines->engine[ENGINE_UPROBE];
+
+	return engine->unusable ? NULL : engine->ops->costs(engine);
+}
+
 /*
  * Is a uprobe cheaper than a slot, which is worth a quarter more? Only where the
  * answer depends on it, the instruction is looked at.
@@ -66,9 +78,7 @@ const char *choice_keeps_out(const struct location *location)
 static bool uprobe_is_cheaper(const struct engines *engines,
 			      const struct location *location)
 {
-	const struct engine *engine = &engines->engine[ENGINE_UPROBE];
-	const struct hit_costs *costs =
-		engine->unusable ? NULL : engine->ops->costs(engine);
+	const struct hit_costs *costs = find_costs(engines);
 	unsigned int slot;
 
 	if (!costs || costs->hardware_ns == 0)
@@ -79,18 +89,23 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 		undo_is_emulated(location->inferior, location->addr));
 }
 
-void choice_print_costs(const struct engine *engine, struct buffer *out)
+void choice_print_costs(const struct engines *engines, const struct location *location,
+			struct buffer *out)
 {
-	const struct hit_costs *costs = engine->ops->costs(engine);
+	const struct hit_costs *costs = find_costs(engines);
+	bool emulated;
 
-	buffer_printf(out,
-		      "a false hit costs %u ns where the kernel emulates the "
-		      "instruction, else %u ns; ",
-		      costs->emulated_ns, costs->stepped_ns);
+	if (!costs)
+		return;
+	emulated = undo_is_emulated(location->inferior, location->addr);
+	buffer_append_string(out, "a false hit costs ");
+	hit_costs_append(emulated ? costs->emulated_ns : costs->stepped_ns, out);
+	buffer_printf(out, " by a uprobe (the kernel %s the instruction), in hardware ",
+		      emulated ? "emulates" : "makes a step over");
 	if (costs->hardware_ns > 0)
-		buffer_printf(out, "in hardware %u ns", costs->hardware_ns);
+		hit_costs_append(costs->hardware_ns, out);
 	else
-		buffer_append_string(out, "there is no hardware for it");
+		buffer_append_string(out, "nothing can be had");
 }
 
 /* In memory that is shared with another inferior, there can be one kind of trap. */

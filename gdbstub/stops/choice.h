@@ -20,8 +20,10 @@ const char *choice_keeps_out(const struct location *location);
  * file, for whatever process: all had better be uprobes.
  */
 bool choice_among_uprobes(const struct inferior *inferior);
-/** Appends what decides between uprobes and hardware, an engine with costs. */
-void choice_print_costs(const struct engine *engine, struct buffer *out);
+/** Appends what decides between uprobes and hardware, if there are uprobes. */
+void choice_print_costs(const struct engines *engines, const struct location *location,
+			struct buffer *out);
+const char *choice_name(enum engine_choice choice);
 /** "auto", "uprobe", "hardware" or "ptrace"; -EINVAL for any other name. */
 int choice_parse(const char *name, enum engine_choice *ret);
 

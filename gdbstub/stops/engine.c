@@ -101,6 +101,15 @@ static void print_kernel_hits(const struct engine *engine, struct buffer *out)
 		      why ? why : "");
 }
 
+static void print_found(const struct engine *engine, struct buffer *out)
+{
+	if (engine->unusable || !engine->ops->print_found)
+		return;
+	buffer_printf(out, "%-10s  ", "");
+	engine->ops->print_found(engine, out);
+	buffer_append_char(out, '\n');
+}
+
 void engines_print(const struct engines *engines, struct buffer *out)
 {
 	for (int i = 0; i < NENGINES; i++) {
@@ -110,6 +119,7 @@ void engines_print(const struct engines *engines, struct buffer *out)
 			      engine->ops->title, "",
 			      engine->unusable ? "not usable: " : "usable",
 			      engine->unusable ? error_text(engine->unusable) : "");
+		print_found(engine, out);
 		print_kernel_hits(engine, out);
 	}
 }

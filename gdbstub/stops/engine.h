@@ -202,6 +202,9 @@ struct engine_ops {
 	void (*settle)(struct engine *engine);
 	/** What false hits cost on this machine. NULL: it does not know. */
 	const struct hit_costs *(*costs)(const struct engine *engine);
+	/** Appends a line on what probe() has found out, for `monitor engines`. NULL:
+	 * there is nothing to tell. */
+	void (*print_found)(const struct engine *engine, struct buffer *out);
 	/** Adds the kernel's counts; NULL if the stub counts everything. */
 	void (*counts)(struct engine *engine, const struct location *location,
 		       struct counts *counts);

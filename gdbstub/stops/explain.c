@@ -107,25 +107,48 @@ static void explain_unusable(const struct location *location, struct buffer *out
 	}
 }
 
-static void explain_why(const struct location *location, struct buffer *out)
+/* Where the choice is by costs. */
+static void explain_costs(const struct location *location, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer costs = {0};
+
+	if (location->type != BREAKPOINT_SOFTWARE || choice_keeps_out(location) ||
+	    location->engine->ops == &int3_engine)
+		return;
+	choice_print_costs(location->inferior->breakpoints->engines, location, &costs);
+	if (costs.len > 0)
+		buffer_printf(out, "  costs:       %s\n", buffer_string(&costs));
+}
+
+/* Of one that stops at every hit. */
+static const char *why_in_text(const struct location *location)
 {
 	const char *keeps_out = choice_keeps_out(location);
 
-	if (location->engine->ops->costs) {
-		buffer_append_string(out, "  why:         ");
-		choice_print_costs(location->engine, out);
-		buffer_append_char(out, '\n');
-		return;
-	}
-	if (keeps_out) {
-		buffer_printf(out, "  why:         %s\n", keeps_out);
-		return;
-	}
+	if (!keeps_out || location->engine->ops == &int3_engine)
+		return keeps_out;
+	if (location->inferior->attached)
+		return "the program was attached to: nothing would stay behind in it, "
+		       "should truehit be killed";
+	return "other uprobes are in the program, and traps of two kinds do not mix";
+}
+
+static void explain_why(const struct location *location, struct buffer *out)
+{
+	bool by_user = location->choice != CHOOSE_AUTO;
+	const char *in_text = by_user ? NULL : why_in_text(location);
+
+	if (by_user)
+		buffer_printf(out, "  why:         monitor set engine %s\n",
+			      choice_name(location->choice));
+	if (in_text)
+		buffer_printf(out, "  why:         %s\n", in_text);
 	explain_unusable(location, out);
-	if (location->why) {
+	if (location->why)
 		buffer_printf(out, "  why:         %s\n", location->why);
+	if (location->why && !location_uses_hardware(location))
 		explain_slots(location, out);
-	}
+	explain_costs(location, out);
 }
 
 static void explain_engine(const struct location *location, struct buffer *out)

@@ -190,9 +190,9 @@ static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (location->why)
-			buffer_printf(out, "%s *0x%" PRIx64 " is served by %s: %s\n",
+			buffer_printf(out, "%s %u is served by %s: %s\n",
 				      breakpoint_type_name(location->type),
-				      location->addr, location->engine->ops->name,
+				      location->number, location->engine->ops->name,
 				      location->why);
 	}
 }

@@ -2,6 +2,7 @@
 """`monitor explain`: how a location is decided, and why."""
 import re
 
+import harness
 from test_protocol import start, symbol
 
 
@@ -29,6 +30,7 @@ def test_decided_in_the_kernel(t):
     parts = sections(text)
     t.match(r"^Location \d+: break \*0x[0-9a-f]+, body\+0x[0-9a-f]+ \(process \d+\)$", text)
     t.match(r"^ +engine: +uprobe: ", parts["Location"])
+    t.match(r"^ +costs: +a false hit costs [\d.]+ us by a uprobe", parts["Location"])
     t.match(r"^ +decided by: +kernel$", parts["Location"])
     t.match(r"^ +hits: +0, 0 of them true", parts["Location"])
     t.match(r"^Condition: .* == 7 && .* > 3$", parts["Condition"])
@@ -85,6 +87,57 @@ def test_watchpoint(t):
     text = explain(t, ["watch g_u64 if g_u64 == 1"], "g_u64")
     t.match(r"^Location \d+: watch \*0x[0-9a-f]+, 8 bytes, g_u64 \(", text)
     t.match(r"^Condition: none; gdb itself evaluates", text)
+
+
+def test_why_there_is_no_uprobe(t):
+    """An instruction that cannot be undone is left to hardware."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    path = t.prog("accesses")
+    gdb = t.gdb(t.server(path), "break *by_xadd", "continue", prog=path, python="""
+frame = gdb.selected_frame()
+code = frame.architecture().disassemble(frame.pc(), frame.pc() + 30)
+place = next(i["addr"] for i in code if i["asm"].startswith("lock"))
+run("delete")
+run("set breakpoint always-inserted on")
+run(f"break *{place} if $rsp == 1")
+auto = [run("monitor breakpoints"), run(f"monitor explain {place:#x}")]
+run("monitor set engine hardware")
+run("stepi")
+emit(auto=auto, chosen=run(f"monitor explain {place:#x}"))
+run("kill")
+""")
+    result = gdb.results[0]
+    table, text = result["auto"]
+    t.match(r"^break \d+ is served by perf_event: the instruction there cannot be undone: it "
+            r"writes memory by a locked operation$", table)
+    t.match(r"^ +engine: +perf_event: ", text)
+    t.match(r"^ +why: .*locked operation$", text)
+    t.no_match(r"^ +slots:", text)
+    t.match(r"^ +why: +monitor set engine hardware$", result["chosen"])
+    t.no_match("locked operation", result["chosen"])
+
+
+def test_unconditional_breakpoints_of_attached_programs(t):
+    t.need_kernel_conditions()
+    counts = t.dir / "counts"
+    program = harness.Process(t, [t.prog("attach"), counts, "2"])
+    harness.wait_for(counts.exists, "the program")
+    server = t.server("--attach", "COMM", program.pid)
+    gdb = t.gdb(server, "set breakpoint always-inserted on", "break *main", prog=t.prog("attach"),
+                python='emit(text=run("monitor explain main"))')
+    t.match(r"^ +engine: +uprobe: ", gdb.results[0]["text"])
+    t.match(r"^ +why: +the program was attached to", gdb.results[0]["text"])
+    t.no_match(r"^ +costs:", gdb.results[0]["text"])
+
+
+def test_engines(t):
+    t.need_kernel_conditions()
+    t.need_x86()
+    _, client = start(t)
+    t.match(r"^uprobe .*\n +usable\n +made by (uprobe links|perf events).*; a false hit costs "
+            r"[\d.]+ us where the kernel emulates the instruction, else [\d.]+ us",
+            client.monitor("engines"))
 
 
 def test_no_slot_is_free(t):
