@@ -25,6 +25,23 @@ static uint64_t key_of(unsigned int location, uint32_t tid)
 
 /* ---- the program's part ---- */
 
+/* Goes to @found if r2's entry is that of the key r4, or nobody's so far. To look
+ * costs nothing, the exchange 7 ns. */
+static void emit_claim(struct compiler *c, uint32_t found)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t taken = bpf_emit_new_labels(e, 1);
+
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_0, BPF_REG_2,
+			     offsetof(struct bpf_tally, key)));
+	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_0, BPF_REG_4), found);
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), taken);
+	bpf_emit(e, bpf_compare_exchange(BPF_REG_2, offsetof(struct bpf_tally, key),
+					 BPF_REG_4));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), found);
+	bpf_emit_bind(e, taken);
+}
+
 /* r2 = the thread's entry, or the one for others if all places are taken. */
 static void emit_find(struct compiler *c)
 {
@@ -44,11 +61,7 @@ static void emit_find(struct compiler *c)
 	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_2, BPF_REG_1));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_5, BPF_TALLY_PLACES));
 	bpf_emit_bind(e, try);
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_0, 0));
-	bpf_emit(e, bpf_compare_exchange(BPF_REG_2, offsetof(struct bpf_tally, key),
-					 BPF_REG_4));
-	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), found);
-	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_0, BPF_REG_4), found);
+	emit_claim(c, found);
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, sizeof(struct bpf_tally)));
 	bpf_emit(e, bpf_alu_imm(BPF_SUB, BPF_REG_5, 1));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_5, 0), try);
