@@ -15,6 +15,7 @@ import statistics
 import subprocess
 
 import measure
+import probes
 
 # What must hold: numerator, denominator, most (or least) that the ratio may be.
 TARGETS = [
@@ -23,6 +24,11 @@ TARGETS = [
     ("dprintf", "floor", "at most", 1.30),
     ("z1_pinned", "truehit", "at least", 4.0),
     ("host", "truehit", "at least", 15.0),
+    ("entry", "entry_floor", "at most", 1.15),
+    ("body", "body_floor", "at most", 1.10),
+    ("entry_gdbserver", "entry", "at least", 80.0),
+    ("places_200", "places_200_floor", "at most", 1.25),
+    ("threads_64", "threads_64_floor", "at most", 1.25),
     ("watch_same", "watch_floor", "at most", 1.10),
     ("watch_if", "watch_floor", "at most", 1.10),
     ("watch_same_gdbserver", "watch_same", "at least", 5.0),
@@ -42,7 +48,7 @@ def arguments():
 
 # Ratios that have to be sharp: these are measured in every round.
 SHARP = ("floor", "truehit", "ops_50_reads_4", "dprintf", "watch_floor", "watch_same",
-         "watch_if")
+         "watch_if", "entry_floor", "entry", "body_floor", "body")
 
 
 def measure_hits(bench, cases, rounds):
@@ -63,6 +69,16 @@ def measure_stops(bench, rounds=3):
     return costs
 
 
+def print_engines(engines):
+    """Where a breakpoint stops at each hit: the kernel's traps against our own."""
+    print("\nCost of gdb's commands: by uprobe, by ptrace's int3, ratio\n")
+    for title, costs in engines.items():
+        uprobe, ptrace = (costs[engine] for engine in probes.ENGINES)
+        ratio = statistics.median(a / b for a, b in zip(uprobe, ptrace))
+        print(f"  {title:<34} {measure.microseconds(statistics.median(uprobe)):>10} "
+              f"{measure.microseconds(statistics.median(ptrace)):>10} {ratio:>8.2f}")
+
+
 def ratio_of(case, other):
     """Round by round, as far as both were measured."""
     return statistics.median(a / b for a, b in zip(case.runs, other.runs))
@@ -81,13 +97,18 @@ def judge(cases):
     return rows
 
 
+# What the plot shows.
+PLOTTED = ("floor", "truehit", "z1_pinned", "z0_pinned", "z1", "z0", "host", "entry", "body")
+
+
 def plot(cases, directory):
     """A bar for each case on a logarithmic axis."""
     if not shutil.which("gnuplot"):
         print("gnuplot is not installed: no plot")
         return
     data = directory / "bench.dat"
-    rows = sorted(cases, key=lambda case: case.median)
+    rows = sorted((case for case in cases if case.name in PLOTTED),
+                  key=lambda case: case.median)
     data.write_text("".join(f'"{case.title}"\t{case.median / 1000:.3f}\n' for case in rows))
     script = f"""
 set terminal svg size 760,{60 + 44 * len(rows)} font 'sans,13' background 'white'
@@ -112,24 +133,24 @@ plot '{data}' using 2:0:(left):2:($0-0.32):($0+0.32):ytic(1) with boxxyerrorbars
 
 def main():
     options = arguments()
-    bench = measure.Bench(options.truehit, options.build)
+    bench = probes.Bench(options.truehit, options.build)
     directory = pathlib.Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
     try:
         bench.calibrate()
-        ways = bench.cases()
-        cases = (ways + bench.size_cases(60000) + bench.dprintf_cases(60000, 3000) +
-                 bench.watch_cases(60000, 3000))
+        cases = (bench.cases() + bench.size_cases(60000) + bench.dprintf_cases(60000, 3000) +
+                 bench.probe_cases(320000, 60000, 3000) + bench.watch_cases(60000, 3000))
         measure_hits(bench, cases, options.rounds)
         stops = measure_stops(bench)
+        engines = bench.engine_costs(20)
     except measure.Broken as error:
         sys.exit(f"bench: {error}")
     floors = {case.name: case for case in cases}
     print(f"\nCost of a hit that does not stop ({measure.machine()['cpu']}, "
           f"Linux {measure.machine()['kernel']})\n")
-    print(f"  {'':<34} {'median':>10} {'lowest':>10} {'x floor':>8} {'hits':>8}  runs")
+    print(f"  {'':<36} {'median':>10} {'lowest':>10} {'x floor':>8} {'hits':>8}  runs")
     for case in cases:
-        print(f"  {case.title:<34} {measure.microseconds(case.median):>10} "
+        print(f"  {case.title:<36} {measure.microseconds(case.median):>10} "
               f"{measure.microseconds(min(case.runs)):>10} "
               f"{ratio_of(case, floors[case.floor]):>8.2f} "
               f"{case.iterations:>8}  {len(case.runs)}")
@@ -137,6 +158,7 @@ def main():
     for (name, count), runs in stops.items():
         print(f"  {name:<10} {count} conditional breakpoint{'s' if count > 1 else ' '} "
               f"{measure.microseconds(statistics.median(runs)):>10}")
+    print_engines(engines)
     print("\nTargets\n")
     targets = judge(cases)
     for text, ratio, word, limit, met in targets:
@@ -149,10 +171,11 @@ def main():
         "stop_and_continue_ns": {f"{name}_{count}": {"median": statistics.median(runs),
                                                      "runs": runs}
                                  for (name, count), runs in stops.items()},
+        "engines_ns": engines,
         "targets": [dict(zip(("ratio", "value", "word", "limit", "met"), row))
                     for row in targets],
     }, indent=2) + "\n")
-    plot(ways, directory)
+    plot(cases, directory)
     print(f"\nWritten to {directory}: bench.json, bench.svg")
     missed = len(targets) < len(TARGETS) or not all(row[-1] for row in targets)
     return 1 if options.check and missed else 0

@@ -26,12 +26,12 @@ class Broken(Exception):
     """A measurement could not be made; the text says why."""
 
 
-def line(marker="BODY"):
-    """FILE:LINE of a marked line of the loop program."""
-    for number, text in enumerate(LOOP.read_text().splitlines(), 1):
+def line(marker="BODY", source=LOOP):
+    """FILE:LINE of a marked line of a program."""
+    for number, text in enumerate(source.read_text().splitlines(), 1):
         if f"/* {marker} */" in text:
-            return f"loop.c:{number}"
-    raise Broken(f"loop.c has no line marked {marker}")
+            return f"{source.name}:{number}"
+    raise Broken(f"{source.name} has no line marked {marker}")
 
 
 def gdb_argv(program, commands):
@@ -50,14 +50,14 @@ def pin(pinned):
 
 
 class Server:
-    """A server with the loop program in it, ended when the block ends. Pinned: both
-    and gdb share one CPU."""
+    """A server with a program in it, ended when the block ends. Pinned: both and gdb
+    share one CPU."""
 
-    def __init__(self, server, program, iterations, pinned=False):
+    def __init__(self, server, program, *arguments, pinned=False):
         self.pin = pin(pinned)
         self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [*self.pin, str(server), "--once", ":0", str(program), str(iterations)],
+            [*self.pin, str(server), "--once", ":0", str(program), *map(str, arguments)],
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
 
     def __enter__(self):
@@ -236,7 +236,7 @@ class Bench:
                 raise Broken(done.stderr.strip() or "floor failed")
             case.runs.append(float(match.group(1)))
             return
-        with Server(case.server, self.loop, case.iterations, case.pinned) as server:
+        with Server(case.server, self.loop, case.iterations, pinned=case.pinned) as server:
             if case.code:
                 self.run_bytecode(case, server)
             elif case.command == "dprintf":
