@@ -46,6 +46,7 @@ class Config:
     progs: pathlib.Path  # the directory of the test programs
     reference: bool      # it is not truehit: gdbserver, to compare with
     sanitized: bool      # built with ASan
+    engine: str          # what serves breakpoints, by `monitor set engine`; "": any
 
     @staticmethod
     def find(build):
@@ -71,7 +72,7 @@ class Config:
         with open(server, "rb") as file:
             sanitized = b"__asan_init" in file.read()
         return Config(server, gdb, progs, "truehit" not in version.stdout + version.stderr,
-                      sanitized)
+                      sanitized, os.environ.get("E2E_ENGINE", ""))
 
 
 # Processes
@@ -286,6 +287,11 @@ class Test:
         if self.config.reference:
             raise Skip(f"{os.path.basename(self.config.server)} has no {what}")
 
+    def need_any_engine(self, why="what engines are chosen"):
+        """The test is about more than the engine that all tests are to be run with."""
+        if self.config.engine:
+            raise Skip(f"about {why}, and {self.config.engine} is the one")
+
     def need_root(self):
         if os.geteuid() != 0:
             raise Skip("only root can become another user")
@@ -366,6 +372,8 @@ class Test:
             argv += ["-ex", command]
         if server:
             argv += ["-ex", f"{connect} {server.address}"]
+            if self.config.engine and server.argv[0] == self.config.server:
+                argv += ["-ex", f"monitor set engine {self.config.engine}"]
         for command in commands:
             argv += ["-ex", command]
         if python:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A client that speaks the remote serial protocol byte by byte."""
+import os
 import re
 import socket
 
@@ -25,6 +26,8 @@ class Client:
             # An acknowledgement must not wait for the packet that follows it.
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(LIMIT)
+        if engine := os.environ.get("E2E_ENGINE"):
+            self.monitor(f"set engine {engine}")
 
     @staticmethod
     def frame(payload):

@@ -134,6 +134,7 @@ run("kill")
 
 def test_ignored_by_the_stub_at_traps(t):
     t.truehit_only("monitor ignore")
+    t.need_any_engine("traps of the stub's")
     server = t.server("COMM", t.prog("threads"), "8", "50")
     gdb = t.gdb(server, prog=t.prog("threads"), python=PYTHON + f"""
 run("break {t.line("threads.c", "BODY")}")

@@ -74,6 +74,7 @@ def test_a_condition_that_is_always_decided(t):
 
 def test_what_never_needs_a_decision(t):
     t.truehit_only("monitor explain")
+    t.need_any_engine("traps of the stub's")
     text = explain(t, ["break body"], "body")
     t.match(r"^ +engine: +int3: ", text)
     t.match(r"^ +why: .*hardware slots", text)

@@ -17,9 +17,11 @@ import rsp
 SEED = int(os.environ.get("STORM_SEED", "1"))
 SCALE = float(os.environ.get("STORM_SCALE", "1"))
 NAMES = ("go hit_at watched_at calls trues sent handled alarms children chlds raised "
-         "trapped errors done").split()
+         "trapped errors done push_at move_at store_at update_at count_at load_at add_at "
+         "call_at branch_at jump_at leave_at return_at").split()
 ARGUMENT = {"x86_64": (5, 4), "aarch64": (0, 1)}  # registers of the first two arguments
 PC = {"x86_64": 16, "aarch64": 32}
+SP = {"x86_64": 7, "aarch64": 31}
 MACHINE = os.uname().machine
 SIGNALS = {5: "TRAP", 10: "BUS", 14: "ALRM", 30: "USR1", 20: "CHLD"}  # gdb's numbers
 
@@ -29,7 +31,7 @@ class Storm:
 
     def __init__(self, t, threads, rounds, activities=""):
         self.t = t
-        self.file = t.dir / "counts"
+        self.file = t.dir / f"counts-{len(t.processes)}"
         self.process = harness.Process(
             t, [t.prog("storm"), self.file, threads, rounds, activities])
         self.pid = self.process.pid
@@ -60,7 +62,8 @@ NEVER = ";X3,220027"
 class Session:
     """A client that does what gdb does, and keeps account of the stops."""
 
-    def __init__(self, t, storm, breakpoint, conditions, passes="", seed=SEED):
+    def __init__(self, t, storm, breakpoint, conditions, passes="", seed=SEED,
+                 place="hit", engine=None):
         self.t, self.storm = t, storm
         self.random = random.Random(seed)
         self.server = t.server("--attach", "COMM", storm.pid)
@@ -73,10 +76,12 @@ class Session:
         self.client.ask("?")
         if passes:
             self.client.ask("QPassSignals:" + passes)
-        self.at = storm.counts()["hit_at"]
+        self.at = storm.counts()[place + "_at"]
         self.software = breakpoint == 0
         self.z = f"z{breakpoint},{self.at:x},1"
         self.Z = f"Z{breakpoint},{self.at:x},1{conditions}"
+        if engine:
+            self.client.monitor(f"set engine {engine}")
         self.hits, self.signals, self.interrupts = 0, {}, 0
         self.seen = set()
         self.extra, self.owed = [], []
@@ -129,7 +134,16 @@ class Session:
         self.t.check((tid, i) not in self.seen, f"thread {tid}: {i} hit twice")
         self.seen.add((tid, i))
         self.hits += 1
+        self.told = tid, i, self.register(tid, SP[MACHINE])
         return tid
+
+    def expect_again(self, tid):
+        """A signal that came before the instruction was executed: when its handler
+        returns, the thread hits again."""
+        told, i, sp = self.told
+        if told == tid and sp - self.register(tid, SP[MACHINE]) > 256:
+            self.seen.remove((tid, i))
+            self.hits -= 1
 
     def step_off(self, tid):
         """As gdb: everything out, the thread steps alone, everything in again.
@@ -142,6 +156,7 @@ class Session:
             self.t.equal(self.thread(stop), tid, f"the thread of {stop}")
             number = int(stop[1:3], 16)
             if number == 5:
+                self.expect_again(tid)
                 self.insert()
                 return None
             if number == 2:  # a Ctrl-C that came too late for the last stop
@@ -198,9 +213,9 @@ class Session:
 
 
 def storm(t, breakpoint, threads, rounds, activities="", passes="", interrupts=0.0,
-          page=False, traps=False, seed=SEED):
+          page=False, traps=False, seed=SEED, place="hit"):
     program = Storm(t, threads, max(64, int(rounds * SCALE)), activities)
-    session = Session(t, program, breakpoint, condition(page=page), passes, seed)
+    session = Session(t, program, breakpoint, condition(page=page), passes, seed, place)
     if traps:
         session.fill_slots()
     program.go()

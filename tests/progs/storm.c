@@ -3,7 +3,8 @@
  * Something to attach to that does everything at once: storm FILE THREADS ROUNDS
  * [ACTIVITIES]. Each thread calls hit(i) ROUNDS times and counts how often i was a
  * multiple of 64; ACTIVITIES are letters, see the table. What it counts is in FILE,
- * to be compared with what a debugger saw. Begins when FILE says so.
+ * to be compared with what a debugger saw. Begins when FILE says so. With the letter k,
+ * what is called is kinds(), which has instructions of every kind.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -34,10 +35,12 @@ static struct counts {
 	atomic_ulong children, chlds;	 /* forked; SIGCHLD */
 	atomic_ulong raised, trapped;	 /* SIGTRAP of its own */
 	atomic_ulong errors, done;
+	atomic_ulong places[12]; /* addresses in kinds() */
 } * counts;
 
 static pthread_t *workers;
 static long nworkers, rounds;
+static int calls_kinds;
 static volatile long watched[2];
 static char *page;
 static atomic_ulong finished, leave; /* workers that are through; may they end? */
@@ -49,6 +52,85 @@ void hit(unsigned long i, const char *data)
 	atomic_fetch_add(&counts->calls, 1);
 	if (i % 64 == 0)
 		atomic_fetch_add(&counts->trues, 1);
+}
+
+#ifdef __x86_64__
+/* Its result tells of an instruction that was executed twice, or not at all. */
+unsigned long kinds(unsigned long i, const unsigned long *seven);
+extern const char kinds_push[], kinds_move[], kinds_store[], kinds_update[],
+	kinds_count[], kinds_load[], kinds_add[], kinds_call[], kinds_branch[],
+	kinds_jump[], kinds_leave[], kinds_return[];
+unsigned long kinds_counted;
+__asm__(".pushsection .text\n"
+	".type kinds,@function\n"
+	".globl kinds\n"
+	"kinds: .cfi_startproc\n"
+	"kinds_push: push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"kinds_move: mov %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"sub $16, %rsp\n"
+	"lea 1(%rdi), %rax\n"
+	"kinds_store: mov %rax, -8(%rbp)\n"
+	"kinds_update: add %rdi, -8(%rbp)\n"
+	"kinds_count: addq $1, kinds_counted(%rip)\n"
+	"kinds_load: mov (%rsi), %rcx\n"
+	"kinds_add: add %rcx, %rax\n"
+	"kinds_call: call kinds_inner\n"
+	"test $1, %dil\n"
+	"kinds_branch: jz 1f\n"
+	"add $2, %rax\n"
+	"1: add -8(%rbp), %rax\n"
+	"kinds_jump: jmp kinds_leave\n"
+	"ud2\n"
+	"kinds_leave: leave\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"kinds_return: ret\n"
+	".cfi_endproc\n"
+	".size kinds, .-kinds\n"
+	"kinds_inner: lea 1(%rax, %rax, 2), %rax\n"
+	"ret\n"
+	".popsection\n");
+
+static void note_places(void)
+{
+	const char *const places[] = {
+		kinds_push,   kinds_move, kinds_store, kinds_update,
+		kinds_count,  kinds_load, kinds_add,   kinds_call,
+		kinds_branch, kinds_jump, kinds_leave, kinds_return,
+	};
+
+	for (int i = 0; i < 12; i++)
+		atomic_store(&counts->places[i], (unsigned long)places[i]);
+}
+
+static void call_kinds(unsigned long i)
+{
+	static const unsigned long seven = 7;
+	unsigned long result = kinds(i, &seven);
+
+	if (result != 3 * (i + 8) + 1 + 2 * (i % 2) + 2 * i + 1)
+		atomic_fetch_add(&counts->errors, 1);
+	hit(i, page);
+}
+#else
+static void note_places(void)
+{
+}
+
+static void call_kinds(unsigned long i)
+{
+	hit(i, page);
+}
+#endif
+
+static void call(unsigned long i)
+{
+	if (calls_kinds)
+		call_kinds(i);
+	else
+		hit(i, page);
 }
 
 static int over(void)
@@ -72,7 +154,7 @@ static void *work(void *arg)
 {
 	(void)arg;
 	for (long i = 1; i <= rounds; i++) {
-		hit((unsigned long)i, page);
+		call((unsigned long)i);
 		watched[0] = i;
 	}
 	/* Signals are for those who live. */
@@ -145,7 +227,7 @@ static void *fork_children(void *arg)
 		if (pid == 0) {
 			counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			hit(64, page);
+			call(64);
 			_exit(0);
 		}
 		if (pid > 0)
@@ -176,7 +258,7 @@ static void *spawn_children(void *arg)
 static void *short_life(void *arg)
 {
 	for (unsigned long i = 0; i < CHURN_CALLS; i++)
-		hit(64 + i, page);
+		call(64 + i);
 	return arg;
 }
 
@@ -252,6 +334,15 @@ static const struct {
 
 enum { NACTIVITIES = sizeof(activities) / sizeof(activities[0]) };
 
+/* The first thread works, too, alone at first. */
+static void work_between(const char *letters)
+{
+	static unsigned long i;
+
+	for (int n = 0; strchr(letters, 'm') && n < 1000; n++)
+		call(++i);
+}
+
 static void handle(int number)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -271,9 +362,12 @@ static void *run_all(void *letters)
 		usleep(1000);
 	if (strchr(letters, 'b'))
 		block_traps();
-	for (long i = 0; i < nworkers; i++)
+	for (long i = 0; i < nworkers; i++) {
+		work_between(letters);
 		if (pthread_create(&workers[i], NULL, work, NULL) != 0)
 			abort();
+	}
+	work_between(letters);
 	for (int i = 0; i < NACTIVITIES; i++)
 		if (strchr(letters, activities[i].letter))
 			started[i] = pthread_create(&threads[i], NULL,
@@ -307,6 +401,8 @@ int main(int argc, char **argv)
 	if (!workers || page == MAP_FAILED || counts == MAP_FAILED)
 		return 1;
 	atomic_store(&counts->watched_at, (unsigned long)watched);
+	note_places();
+	calls_kinds = strchr(letters, 'k') != NULL;
 	atomic_store(&counts->hit_at, (unsigned long)hit);
 	if (!strchr(letters, 'l'))
 		run_all((void *)letters);

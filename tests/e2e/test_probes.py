@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Conditional breakpoints at instructions of every kind, which are executed before
+their stop and undone: the client sees each true hit once, before the instruction, and
+the program's own results show that each was executed once."""
+import random
+import time
+
+import harness
+import rsp
+import test_storm
+from test_storm import NEVER, PASS, SCALE, SEED, Background, Session, Storm, condition
+
+RAX, RCX, RBP, RSP = 0, 2, 6, 7
+KINDS = "push move load add call branch jump leave return".split()
+STORES = "store update count".split()
+
+
+class Probe(Session):
+    """A client at a place of storm's kinds()."""
+
+    def __init__(self, t, storm, place, conditions=None, passes="", seed=SEED):
+        t.need_x86()
+        t.need_kernel_conditions()
+        self.place = place
+        super().__init__(t, storm, 0, condition() if conditions is None else conditions, passes, seed, place,
+                         "uprobe")
+
+    def word(self, address):
+        return int.from_bytes(bytes.fromhex(self.client.ask(f"m{address:x},8")), "little")
+
+    def engine(self):
+        return harness.breakpoint_rows(self.client.monitor("breakpoints"))[0]["text"]
+
+    def on_hit(self, stop):
+        tid = super().on_hit(stop)
+        i = self.register(tid, 5)
+        self.client.ask(f"Hg{tid}")
+        sp, fp = self.register(tid, RSP), self.register(tid, RBP)
+        rax = {"store": i + 1, "update": i + 1, "load": i + 1, "add": i + 1, "call": i + 8,
+               "branch": 3 * (i + 8) + 1, "jump": 5 * i + 26, "leave": 5 * i + 26,
+               "return": 5 * i + 26}
+        if self.place in rax:
+            self.t.equal(self.register(tid, RAX), rax[self.place], "rax")
+        if self.place in ("add", "call", "branch", "jump"):
+            self.t.equal(self.register(tid, RCX), 7, "rcx")
+        if self.place == "move":
+            self.t.equal(self.word(sp), fp, "what push has stored")
+        elif self.place not in ("push", "return"):
+            self.t.equal(fp - sp, 16, "the frame")
+        if self.place in ("update", "load", "call", "leave"):
+            self.t.equal(self.word(fp - 8), i + 1 if self.place == "update" else 2 * i + 1,
+                         "the local variable")
+        return tid
+
+
+def probe(t, place, threads, rounds, activities="", passes="", interrupts=0.0,
+          seed=SEED):
+    program = Storm(t, threads, max(64, int(rounds * SCALE)), "k" + activities)
+    session = Probe(t, program, place, passes=passes, seed=seed)
+    t.match(r" uprobe ", session.engine(), "the engine")
+    program.go()
+    session.must_agree(session.run(interrupts))
+    return session
+
+
+def test_many_threads(t):
+    for place in KINDS:
+        probe(t, place, 64, 64)
+
+
+def test_one_thread(t):
+    for place in KINDS:
+        probe(t, place, 1, 6400)
+
+
+def test_signals(t):
+    for place in KINDS:
+        probe(t, place, 4, 640, "ua", PASS)
+
+
+def test_signals_and_interrupts(t):
+    for place in KINDS:
+        probe(t, place, 4, 640, "uaf", PASS, interrupts=0.3)
+
+
+def test_signals_reported(t):
+    for place in KINDS:
+        probe(t, place, 4, 640, "uf", interrupts=0.1)
+
+
+def test_stores_of_one_thread(t):
+    """It is alone, and is not any more: the place is for another engine then, and no hit
+    is lost or comes twice."""
+    for place in STORES:
+        probe(t, place, 3, 640, "m")
+
+
+def test_stores_and_signals(t):
+    for place in STORES:
+        probe(t, place, 3, 640, "mua", PASS, interrupts=0.3)
+
+
+def test_detach_leaves_nothing(t):
+    """At any moment, with hits of which nobody has been told yet."""
+    t.need_x86()
+    chance = random.Random(SEED)
+    program = Background(t, 4, "kuf")
+    for turn in range(int(12 * SCALE)):
+        session = Probe(t, program, KINDS[turn % len(KINDS)], passes=PASS)
+        for _ in range(chance.randrange(4)):
+            session.client.ask("vCont;c")
+        if turn % 3 > 1:
+            session.client.send_bytes(session.client.frame("vCont;c"))
+            time.sleep(chance.random() * 0.01)
+            session.client.interrupt()
+            session.client.receive()
+        t.equal(session.client.ask("D"), "OK", "detach")
+        session.client.close()
+        session.server.wait()
+        program.must_run()
+
+
+def test_killed_server_leaves_nothing(t):
+    t.need_x86()
+    chance = random.Random(SEED)
+    program = Background(t, 4, "kuf")
+    for turn in range(int(9 * SCALE)):
+        session = Probe(t, program, KINDS[turn % len(KINDS)], "" if turn % 2 else NEVER,
+                        PASS)
+        session.client.send_bytes(session.client.frame("vCont;c"))
+        time.sleep(chance.random() * 0.05)
+        session.server.kill()
+        session.server.wait()
+        program.must_run()
+
+
+def test_step_where_it_is_inserted(t):
+    """The end of the step comes first, and the signal that the hit has sent is still on
+    its way when the program is left."""
+    t.need_x86()
+    for place in ("push", "add", "return"):
+        program = Background(t, 2, "k")
+        session = Probe(t, program, place, "")
+        stop = session.client.ask("vCont;c")
+        for _ in range(3):
+            stop = session.client.ask(f"vCont;s:{session.thread(stop)}")
+            t.match("^T05", stop, "a stop")
+        t.equal(session.client.ask("D"), "OK", "detach")
+        program.must_run()
