@@ -10,27 +10,58 @@
 #include "stops/choice.h"
 #include "stops/share.h"
 #include "stops/slots.h"
+#include "stops/trap.h"
 #include "stops/watch.h"
+
+/* Uprobes of other processes would take a trap along when they are closed. Were there
+ * any? */
+static bool take_out_rivals(const struct location *location)
+{
+	struct location *rival;
+	bool any = false;
+
+	while ((rival = trap_rival(location, true))) {
+		location_take_out(rival, false);
+		any = true;
+	}
+	return any;
+}
+
+/* By other engines. */
+static void put_in_rivals(const struct location *location)
+{
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &location->inferior->owner->list, link) {
+		if (other != location->inferior && other->breakpoints)
+			locations_put_in_again(other->breakpoints);
+	}
+}
 
 static struct error *put_in_by(struct breakpoints *breakpoints,
 			       struct location *location, int index)
 {
 	struct engine *engine = &breakpoints->engines->engine[index];
+	bool had_rivals = false;
 	struct error *error;
 
 	if (engine->unusable)
 		return error_create(EOPNOTSUPP, "%s cannot be used", engine->ops->name);
-	if (index == ENGINE_INT3)
+	if (index == ENGINE_INT3) {
+		had_rivals = take_out_rivals(location);
 		engines_settle(breakpoints->engines);
+	}
 	error = engine->ops->insert(engine, location);
-	if (error)
-		return error;
-	breakpoints->uprobed |= engine->ops->kernel_traps;
-	location->choice = breakpoints->engines->choice;
-	location->among_uprobes = choice_among_uprobes(location->inferior);
-	location->engine = engine;
-	location->state = LOCATION_IN;
-	return NULL;
+	if (!error) {
+		breakpoints->uprobed |= engine->ops->kernel_traps;
+		location->choice = breakpoints->engines->choice;
+		location->among_uprobes = choice_among_uprobes(location->inferior);
+		location->engine = engine;
+		location->state = LOCATION_IN;
+	}
+	if (had_rivals)
+		put_in_rivals(location);
+	return error;
 }
 
 struct error *location_put_in(struct breakpoints *breakpoints,

@@ -57,6 +57,8 @@ void locations_move_outdated(struct breakpoints *breakpoints);
 
 /* ---- traps.c ---- */
 
+/** Puts in what is wanted and out, and warns of what cannot be. */
+void locations_put_in_again(struct breakpoints *breakpoints);
 /** Tells the kernel engines which bytes are not what memory shows. */
 void traps_update_shadow(struct breakpoints *breakpoints);
 

@@ -129,6 +129,44 @@ struct location *trap_at(struct inferior *inferior, uint64_t addr)
 	return location ? location : shared_trap(inferior, addr);
 }
 
+/* Files are mapped by pages. */
+static bool may_be_same_place(uint64_t a, uint64_t b)
+{
+	enum { PAGE_MIN = 4096 };
+
+	return (a ^ b) % PAGE_MIN == 0;
+}
+
+static struct location *find_rival(const struct inferior *inferior, uint64_t addr,
+				   bool kernel)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (location->state != LOCATION_OUT && location->trap &&
+		    location->engine->ops->kernel_traps == kernel &&
+		    may_be_same_place(location->addr, addr))
+			return location;
+	}
+	return NULL;
+}
+
+struct location *trap_rival(const struct location *location, bool kernel)
+{
+	const struct inferior *inferior = location->inferior;
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *rival = NULL;
+
+		if (other->breakpoints && !inferior_shares_memory(other, inferior))
+			rival = find_rival(other, location->addr, kernel);
+		if (rival)
+			return rival;
+	}
+	return NULL;
+}
+
 bool trap_skip_own(struct thread *thread)
 {
 	const struct arch_ops *arch = thread->inferior->arch;

@@ -35,6 +35,14 @@ bool trap_is_planted(const struct location *location);
 struct location *trap_at(struct inferior *inferior, uint64_t addr);
 
 /**
+ * A trap of another process, the kernel's (@kernel) or one of ours, that may lie at the
+ * same place of the same file as the location, or NULL. When the kernel closes a
+ * uprobe, it takes whatever trap it finds there out of every process that has uprobes
+ * (kernel/events/uprobes.c, register_for_each_vma): there must be one kind only.
+ */
+struct location *trap_rival(const struct location *location, bool kernel);
+
+/**
  * Moves a thread that hit a trap in vain behind it, if a trap is what the program
  * has there itself: stepping over ours would run into that one. False: it has not.
  */

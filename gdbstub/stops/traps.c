@@ -155,7 +155,7 @@ static void take_out_overwritten(struct inferior *inferior, uint64_t addr, size_
 	}
 }
 
-static void put_in_again(struct breakpoints *breakpoints)
+void locations_put_in_again(struct breakpoints *breakpoints)
 {
 	struct location *location;
 
@@ -196,6 +196,6 @@ int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const voi
 	take_out_overwritten(inferior, addr, len);
 	settle_for_trap(inferior, data, len);
 	err = traps_write_under(inferior, addr, data, len);
-	put_in_again(inferior->breakpoints);
+	locations_put_in_again(inferior->breakpoints);
 	return err;
 }

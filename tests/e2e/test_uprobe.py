@@ -207,3 +207,25 @@ emit(calls=[called(), called()])
 """)
     t.equal(results, [{"calls": [[3, 8], [13, 18]]}], "stops")
     server.wait_output("sum 230")
+
+
+def test_forked_children_leave_traps_in_place(t):
+    """Of one that the kernel has for a child, it would take the parent's along."""
+    need_uprobes(t)
+    rounds = 12
+    gdb = t.gdb(t.server("COMM", t.prog("family"), "threads", rounds),
+                "monitor set engine uprobe", "set breakpoint always-inserted on",
+                "break *((char *)work + 4)", prog=t.prog("family"),
+                first=["maintenance set target-non-stop on"], python="""
+found = set()
+table = ""
+while True:
+    run("continue")
+    if not alive():
+        break
+    found.add((gdb.selected_thread().num, int(gdb.parse_and_eval("(int)$rdi"))))
+    table = run("monitor breakpoints")
+emit(count=len(found), table=table, status=events.exit_code)
+""")
+    t.equal((gdb.results[0]["count"], gdb.results[0]["status"]), (4 * rounds, 0), "stops")
+    t.check("int3" in engines(gdb.results[0]["table"]), "a trap of ours")
