@@ -133,6 +133,7 @@ struct insn_undo {
 	const char *why_not; /* for people: "it ..."; NULL: it can */
 	unsigned int len;    /* of the instruction, in bytes */
 	struct insn_store store;
+	bool rewrites; /* ... by what was there before: twice is not the same as once */
 	bool by_frame_pointer; /* ... if this register points into the frame there */
 	bool transfers_stack;  /* call, ret: shadow stacks know of them, too */
 	bool emulated; /* at a uprobe every kernel does it itself: PROBE_EMULATED */

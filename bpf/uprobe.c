@@ -180,6 +180,18 @@ static bool is_private(const struct inferior *inferior, const struct insn_store 
 	return store->len == 0 || store->below_stack || has_one_thread(inferior);
 }
 
+/* Programs see only what is there: reading brings the page of a variable in. */
+static void touch_variable(struct inferior *inferior, const struct insn_undo *undo,
+			   uint64_t addr)
+{
+	const struct insn_store *store = &undo->store;
+	uint8_t bytes[UNDO_BYTES_MAX];
+
+	if (store->len > 0 && store->base == inferior->arch->pc_reg)
+		inferior_read(inferior, addr + (uint64_t)store->displacement, bytes,
+			      store->len);
+}
+
 /* In memory that a vfork child shares: the kernel takes all traps there for its own. */
 static bool is_taken(struct location *location)
 {
@@ -211,6 +223,8 @@ static struct error *prepare(struct uprobe_placement *placement,
 					   placement->undo.len, &placement->target);
 	if (!error && uprobe_note_insn(placement, location) < 0)
 		error = error_create(0, "the instruction cannot be read");
+	if (!error)
+		touch_variable(location->inferior, &placement->undo, location->addr);
 	return error;
 }
 

@@ -35,7 +35,7 @@ struct uprobe_placement {
 	struct uprobe_target target;
 	struct insn_undo undo;
 	uint8_t insn[INSN_LEN_MAX]; /* what the kernel executes */
-	bool inexact;  /* the program has got a shadow stack since it was put in */
+	bool inexact;		    /* a hit could not be undone */
 	pid_t *groups; /* the processes that it is in: more than one if tasks that are
 			* shown as threads are none for the kernel */
 	int *fds;      /* ... and what holds it there */

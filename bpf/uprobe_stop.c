@@ -27,10 +27,12 @@ static unsigned int general_regset(const struct arch_ops *arch)
 	return reg_by_number(arch, arch->pc_reg)->regset;
 }
 
-/* Exchanges what was stored with what was there before. */
+/* Exchanges what was stored with what was there before. What could not be read then was
+ * in a page that nobody had touched yet, of the frame: zeros. */
 static int undo_store(struct inferior *inferior, const struct bpf_hit_record *record,
 		      struct undone *undone)
 {
+	static const uint8_t untouched[UNDO_BYTES_MAX];
 	ssize_t n;
 
 	if (undone->stored_len == 0)
@@ -39,7 +41,8 @@ static int undo_store(struct inferior *inferior, const struct bpf_hit_record *re
 			  undone->stored_len);
 	if (n != (ssize_t)undone->stored_len)
 		return n < 0 ? (int)n : -EFAULT;
-	return inferior_write(inferior, undone->stored_at, record->stored,
+	return inferior_write(inferior, undone->stored_at,
+			      record->stored_known ? record->stored : untouched,
 			      undone->stored_len);
 }
 
@@ -57,7 +60,8 @@ static int undo(const struct insn_store *store, struct thread *thread,
 		return err;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
 	err = probe_put_back(record, &regs);
-	if (err == 0 && store->len > 0 && record->stored_known) {
+	if (err == 0 && store->len > 0 &&
+	    (record->stored_known || !store->below_stack)) {
 		undone->stored_len = store->len;
 		err = probe_store_addr(store, &regs, &undone->stored_at);
 	}
@@ -66,18 +70,17 @@ static int undo(const struct insn_store *store, struct thread *thread,
 	return err < 0 ? err : regs_store(thread, &regs, regset);
 }
 
-/* A call made twice would leave its shadow stack with one return too many: the thread
- * would die of it. It is told where it is, this time. */
-static bool has_changed_shadow_stack(struct uprobe_placement *placement,
-				     const struct thread *thread)
+/* What cannot be undone this time: the thread is told where it is. A call made twice
+ * would leave a shadow stack with one return too many, of which the thread would die.
+ */
+static const char *why_behind(const struct insn_undo *undo, const struct thread *thread,
+			      const struct bpf_hit_record *record)
 {
-	if (!placement->undo.transfers_stack || !undo_has_shadow_stack(thread))
-		return false;
-	placement->inexact = true;
-	log_warning(
-		"thread %d is behind its hit at 0x%jx: it has a shadow stack by now",
-		thread->tid, (uintmax_t)placement->base.location->addr);
-	return true;
+	if (undo->transfers_stack && undo_has_shadow_stack(thread))
+		return "it has a shadow stack by now";
+	if (undo->rewrites && !record->stored_known)
+		return "what it has changed was not in memory";
+	return NULL;
 }
 
 void uprobe_undo(struct placement *placement, const struct event *event,
@@ -86,6 +89,7 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 	struct uprobe_placement *own = (struct uprobe_placement *)placement;
 	struct undone *undone = &own->state->undone;
 	struct thread *thread = event->thread;
+	const char *why;
 	int err;
 
 	if (undone->tid == thread->tid)
@@ -94,8 +98,13 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 		hits->signal_comes_again = true;
 		return;
 	}
-	if (has_changed_shadow_stack(own, thread))
+	why = why_behind(&own->undo, thread, record);
+	if (why) {
+		own->inexact = true;
+		log_warning("thread %d is behind its hit at 0x%jx: %s", thread->tid,
+			    (uintmax_t)record->pc, why);
 		return;
+	}
 	err = undo(&own->undo.store, thread, record, undone);
 	if (err == 0)
 		undone->tid = thread->tid;

@@ -458,6 +458,7 @@ static const char *find_store(const cs_insn *cs, const struct opcode *opcode,
 	if (operand->size == 0 || operand->size > UNDO_BYTES_MAX)
 		return "it writes too much memory";
 	describe(cs, operand, &ret->store);
+	ret->rewrites = operand->access != CS_AC_WRITE;
 	ret->by_frame_pointer = mem->base == X86_REG_RBP;
 	return NULL;
 }

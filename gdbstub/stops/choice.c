@@ -72,8 +72,9 @@ static const struct hit_costs *find_costs(const struct engines *engines)
 }
 
 /*
- * Is a uprobe cheaper than a slot, which is worth a quarter more? Only where the
- * answer depends on it, the instruction is looked at.
+ * Is a uprobe cheaper than a slot, which is worth twice what a hit costs: there are
+ * few, and what was measured varies. Only where the answer depends on it, the
+ * instruction is looked at.
  */
 static bool uprobe_is_cheaper(const struct engines *engines,
 			      const struct location *location)
@@ -83,7 +84,7 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 
 	if (!costs || costs->hardware_ns == 0)
 		return costs;
-	slot = costs->hardware_ns + costs->hardware_ns / 4;
+	slot = 2 * costs->hardware_ns;
 	return costs->stepped_ns <= slot ||
 	       (costs->emulated_ns <= slot &&
 		undo_is_emulated(location->inferior, location->addr));

@@ -57,12 +57,36 @@ def test_other_threads_run_on(t):
     t.check(len(ends) < 10, f"the other thread was resumed {len(ends)} times")
 
 
+def test_a_store_to_a_page_that_was_not_there(t):
+    """Before it, the client sees what was there, and it is executed once."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    server = t.server("COMM", t.prog("fresh"))
+    gdb = t.gdb(server, "monitor set engine uprobe", "break *at_variable if $rsp != 0",
+                "break *at_frame if $rsp != 0", "continue", prog=t.prog("fresh"), python="""
+table = run("monitor breakpoints")
+counter = [value("fresh.counter")]
+run("stepi")
+counter.append(value("fresh.counter"))
+run("continue")
+frame = [value("(int)frame[8]")]
+run("stepi")
+frame.append(value("(int)frame[8]"))
+run("continue")
+emit(table=table, counter=counter, frame=frame)
+""")
+    result = gdb.results[0]
+    t.equal(len(re.findall(r" to_\w+\+\w+ +uprobe +kernel ", result["table"])), 2, "uprobes")
+    t.equal((result["counter"], result["frame"]), (["0", "5"], ["0", "7"]), "before and behind")
+    t.match("7 5", server.output())
+
+
 def test_a_watched_write_where_the_kernel_left_a_condition_open(t):
     """The breakpoint's condition is false, the watchpoint's stop is behind the write."""
     t.need_kernel_conditions()
     t.need_x86()
     server = t.server(t.prog("accesses"))
-    gdb = t.gdb(server, "break *by_mov", "continue", prog=t.prog("accesses"), python="""
+    gdb = t.gdb(server, "monitor set engine uprobe", "break *by_mov", "continue", prog=t.prog("accesses"), python="""
 frame = gdb.selected_frame()
 code = frame.architecture().disassemble(frame.pc(), frame.pc() + 14)
 place = next(i for i in code if "number" in i["asm"] or "$0x1" in i["asm"])

@@ -93,11 +93,11 @@ Test(choice, the_cheapest_is_first)
 	cr_expect_str_eq(list(), "updi");
 }
 
-Test(choice, a_slot_is_worth_a_quarter)
+Test(choice, a_slot_is_worth_twice_its_cost)
 {
-	hits_cost = (struct hit_costs){1000, 500, 1250};
+	hits_cost = (struct hit_costs){1000, 500, 2000};
 	cr_expect_str_eq(list(), "updi");
-	hits_cost = (struct hit_costs){1000, 500, 1251};
+	hits_cost = (struct hit_costs){1000, 500, 2001};
 	cr_expect_str_eq(list(), "pdui");
 }
 
@@ -106,7 +106,7 @@ Test(choice, what_is_emulated_is_cheaper)
 	location.addr = push;
 	hits_cost = (struct hit_costs){1000, 500, 2500};
 	cr_expect_str_eq(list(), "updi");
-	hits_cost = (struct hit_costs){1000, 1500, 2500};
+	hits_cost = (struct hit_costs){1000, 2400, 2500};
 	cr_expect_str_eq(list(), "pdui");
 }
 

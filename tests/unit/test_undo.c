@@ -176,6 +176,17 @@ Test(undo, stores_to_the_frame_and_variables)
 	       (struct insn_store){4, false, RBP, REG_NONE, 1, -8});
 }
 
+Test(undo, stores_by_what_was_there)
+{
+	cr_expect_not(JUDGE(0xc7, 0x45, 0xfc, 0, 0, 0, 0).rewrites);   /* movl $0 */
+	cr_expect_not(JUDGE(0x0f, 0x94, 0x45, 0xff).rewrites);	       /* sete */
+	cr_expect_not(JUDGE(0xf3, 0x0f, 0x11, 0x45, 0xfc).rewrites);   /* movss */
+	cr_expect(JUDGE(0x83, 0x05, 0x00, 0x01, 0, 0, 0x01).rewrites); /* addl */
+	cr_expect(JUDGE(0xd1, 0x65, 0xf8).rewrites);		       /* shll */
+	cr_expect(JUDGE(0xff, 0x45, 0xf8).rewrites);		       /* incl */
+	cr_expect(JUDGE(0xf7, 0x5d, 0xf8).rewrites);		       /* negl */
+}
+
 Test(undo, stores_of_vector_registers)
 {
 	/* movss %xmm0,-4(%rbp) */
