@@ -147,3 +147,40 @@ def test_step_where_it_is_inserted(t):
             t.match("^T05", stop, "a stop")
         t.equal(session.client.ask("D"), "OK", "detach")
         program.must_run()
+
+
+def fault_stops(t, mode, condition, *commands):
+    """What each stop is for: a hit, or the signal's name."""
+    t.need_x86()
+    t.need_kernel_conditions()
+    server = t.server("COMM", t.prog("loads"), mode)
+    gdb = t.gdb(server, "monitor set engine uprobe", f"break {t.line('loads.c', 'READY')}",
+                "continue", f"break *load if {condition}", *commands, prog=t.prog("loads"),
+                python="""
+found = []
+for _ in range(20):
+    run("continue")
+    if not alive():
+        break
+    if isinstance(events.stop, gdb.SignalEvent):
+        found.append(events.stop.stop_signal)
+    else:
+        found.append("hit" if value("$pc == &load") == "1" else "elsewhere")
+emit(found=found, code=events.exit_code)
+""")
+    t.equal(gdb.results[0]["code"], 0, "exit code")
+    t.match(r"^handled 1, sum 27$", server.output())
+    return gdb.results[0]["found"]
+
+
+def test_faults_at_the_place(t):
+    """The hit comes first, then the fault, once."""
+    true, false = "$rdi == page", "$rdi == 1"
+    t.equal(fault_stops(t, "jump", true), ["hit", "SIGSEGV"], "true, siglongjmp")
+    t.equal(fault_stops(t, "mend", true), ["hit", "SIGSEGV", "hit"], "true, mended")
+    for mode in "jump", "mend":
+        t.equal(fault_stops(t, mode, false), ["SIGSEGV"], f"false, {mode}")
+        t.equal(fault_stops(t, mode, false, "handle SIGSEGV nostop noprint pass"), [],
+                f"false and passed, {mode}")
+    t.equal(fault_stops(t, "jump", true, "handle SIGSEGV nostop noprint pass"), ["hit"],
+            "true and passed")

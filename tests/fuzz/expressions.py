@@ -11,6 +11,7 @@ reported in vain are found by the server's own count of them.
 """
 import argparse
 import collections
+import dataclasses
 import multiprocessing
 import os
 import pathlib
@@ -357,8 +358,14 @@ def arguments():
     parser.add_argument("--count", type=int, default=500, help="of conditions")
     parser.add_argument("--jobs", type=int, default=2, help="gdbs at a time")
     parser.add_argument("--build", default=None, help="build directory")
+    parser.add_argument("--engine", default="",
+                        help="`monitor set engine`; all are software breakpoints then")
     parser.add_argument("--condition", action="append", help="try this one; may be repeated")
     return parser.parse_args()
+
+
+def all_software(groups):
+    return [[(index, "break", place) for index, _, place in group] for group in groups]
 
 
 def work_of(options, config):
@@ -374,10 +381,13 @@ def work_of(options, config):
 
 def main():
     options = arguments()
-    config = harness.Config.find(options.build)
+    config = dataclasses.replace(harness.Config.find(options.build), engine=options.engine)
+    work = work_of(options, config)
+    if options.engine:
+        work = [(config, batch, all_software(groups)) for config, batch, groups in work]
     total = Outcome()
     with multiprocessing.Pool(options.jobs, maxtasksperchild=1) as pool:
-        for outcome in pool.imap(in_a_process, work_of(options, config)):
+        for outcome in pool.imap(in_a_process, work):
             for text in outcome.differences:
                 print(text, flush=True)
             total.add(outcome)
