@@ -372,7 +372,7 @@ class Test:
             argv += ["-ex", command]
         if server:
             argv += ["-ex", f"{connect} {server.address}"]
-            if self.config.engine and server.argv[0] == self.config.server:
+            if self.config.engine and self.config.server in server.argv:
                 argv += ["-ex", f"monitor set engine {self.config.engine}"]
         for command in commands:
             argv += ["-ex", command]

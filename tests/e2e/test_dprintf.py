@@ -54,7 +54,7 @@ def test_a_million_lines(t):
     count = 1000000
     server = t.server("COMM", t.prog("loop"), str(count))
     gdb = t.gdb(server, f'dprintf {t.line("loop.c", "BODY")},"i=%ld\\n", i',
-                f"tbreak {line_after(t, 'loop.c', 'BODY')}", "continue",
+                f"tbreak {t.line('loop.c', 'AFTER')}", "continue",
                 "monitor breakpoints", "continue", prog=t.prog("loop"), first=AGENT)
     t.equal(lines(gdb.output(), r"i=(\d+)"), [str(i) for i in range(count)], "lines")
     t.match(r"(perf_event|uprobe) +kernel(; commands of \d+ hits by the stub)? +1,000,000 +0 +1,000,000 ",

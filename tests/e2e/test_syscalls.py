@@ -8,9 +8,9 @@ TRACED = "bpf,perf_event_open"
 
 
 def traced_session(t, breakpoints, stops):
-    """The server under strace. The server's own children are not followed: a process
+    """The process that serves under strace; its children are not followed: a process
     has one tracer only. Returns the calls seen between the second and the last stop,
-    which are marked by reads of a memory address nobody else reads."""
+    which are marked by reads of a file that nobody else reads."""
     t.need_kernel_conditions()
     t.need_tool("strace")
     trace = t.dir / "trace"
@@ -18,9 +18,10 @@ def traced_session(t, breakpoints, stops):
     if probe.wait():
         t.skip("strace may not trace here")
     marker = t.dir / "marker"
-    server = t.server("COMM", t.prog("loop"), "1000", program=[
-        "strace", "-e", f"trace={TRACED},openat", "-o", str(trace), "-E",
-        "ASAN_OPTIONS=detect_leaks=0", t.config.server])
+    server = t.server("COMM", t.prog("loop"), "1000")
+    tracer = harness.Process(t, ["strace", "-e", f"trace={TRACED},openat", "-o", trace,
+                                 "-p", server.serving])
+    tracer.wait_output("attached")
     commands = [b for b in breakpoints]
     gdb = t.gdb(server, *commands, prog=t.prog("loop"), python=f"""
 run("continue")

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 		flag = 0; /* as it was */
 		counter++;
 	}
-	start = now_ns() - start;
+	start = now_ns() - start; /* AFTER */
 	printf("%ld iterations, %.1f ns per iteration\n", count,
 	       count ? start / count : 0.0);
 	return 0;
