@@ -2,13 +2,16 @@
 """Software breakpoints by uprobes: how many, where, and who else sees them."""
 import os
 import re
+import signal
 import subprocess
 
+import attached
 import harness
 import rsp
 
 
 NEVER = ";X3,220027"
+EAX_IS_ODD = ";X7,26000022010f27"
 
 
 def need_uprobes(t):
@@ -105,8 +108,15 @@ class Many:
     def remove(self, part):
         self.t.equal(self.client.ask(f"z0,{self.parts[part]:x},1"), "OK", "z0")
 
+    def base(self):
+        with open(f"/proc/{self.pid}/maps", encoding="latin1") as maps:
+            return int(maps.readline().partition("-")[0], 16)
+
+    def register(self, number):
+        return int.from_bytes(bytes.fromhex(self.client.ask(f"p{number:x}")), "little")
+
     def pc(self):
-        return int.from_bytes(bytes.fromhex(self.client.ask("p10")), "little")
+        return self.register(16)
 
     def table(self):
         return self.client.monitor("breakpoints")
@@ -229,3 +239,138 @@ emit(count=len(found), table=table, status=events.exit_code)
 """)
     t.equal((gdb.results[0]["count"], gdb.results[0]["status"]), (4 * rounds, 0), "stops")
     t.check("int3" in engines(gdb.results[0]["table"]), "a trap of ours")
+
+
+# Memory
+
+def test_memory_shows_no_trap(t):
+    """Whatever part of an instruction is read; and what is written is there, at once."""
+    need_uprobes(t)
+    many = Many(t, rounds=3)
+    with open(t.prog("many"), "rb") as file:
+        text = file.read()
+    start = many.parts[0]
+    offset = start - many.base()
+    for part in range(0, 20, 2):
+        many.insert(part, NEVER)
+    for begin in range(start - 8, start + 24):
+        for length in (1, 2, 3, 7, 64):
+            at = offset + begin - start
+            t.equal(many.client.ask(f"m{begin:x},{length:x}"), text[at:at + length].hex(),
+                    f"{length} bytes at {begin:#x}")
+    at = offset + 3
+    t.equal(many.client.ask(f"x{start + 3:x},10"), "b" + text[at:at + 16].decode("latin1"),
+            "in binary")
+
+
+ADD, ADD_AT = bytes.fromhex("83c001"), 13  # add $1,%eax of part000
+
+
+def test_writes_over_an_instruction(t):
+    """The location moves to an engine that executes what is there now."""
+    need_uprobes(t)
+    many = Many(t, rounds=10)
+    many.client.monitor("set engine uprobe")
+    add = many.parts[0] + ADD_AT
+    t.equal(many.client.ask(f"m{add:x},3"), ADD.hex(), "the instruction")
+    many.insert(add, EAX_IS_ODD)
+    sums = []
+    for data, at in ((None, 0), ("02", 2), ("83c004", 0), ("01", 2)):
+        if data:
+            t.equal(many.client.ask(f"M{add + at:x},{len(data) // 2:x}:{data}"), "OK", "M")
+            t.equal(many.client.ask(f"m{add + at:x},{len(data) // 2:x}"), data, "m")
+        t.match("swbreak|hwbreak", many.client.ask("vCont;c"), "the stop")
+        t.equal(many.pc(), add, "PC")
+        before = many.register(0)
+        many.client.ask(f"z0,{add:x},1")
+        many.client.ask("vCont;s")
+        sums.append(many.register(0) - before)
+        many.insert(add, EAX_IS_ODD)
+    t.equal(sums, [1, 2, 4, 1], "what the instruction adds")
+    t.match(" uprobe ", many.table(), "the engine in the end")
+
+
+# Families. Breakpoints are true at every fifth call.
+
+KIN = """
+def calls():
+    "All stops, in whatever process: [child, round]."
+    found = []
+    while any(inferior.pid for inferior in gdb.inferiors()):
+        run("continue")
+        thread = gdb.selected_thread()
+        if thread and thread.is_valid() and gdb.selected_frame().name() == "work":
+            found.append([int(gdb.parse_and_eval(name)) for name in ("child", "round")])
+        elif not gdb.selected_inferior().pid:
+            left = [i.num for i in gdb.inferiors() if i.pid]
+            if left:
+                run(f"inferior {left[0]}")
+    return sorted(found)
+emit(calls=calls())
+"""
+FIFTH = [3, 8, 13, 18]
+
+
+def kin(t, kind, *settings, rounds=20):
+    server = t.server("COMM", t.prog("kin"), kind, rounds)
+    gdb = t.gdb(server, *settings, "monitor set engine uprobe", "set schedule-multiple on",
+                "break work if round % 5 == 3", prog=t.prog("kin"), python=KIN, limit=30)
+    return server, [result["calls"] for result in gdb.results]
+
+
+def both(rounds):
+    return [[[child, round] for child in (0, 1) for round in rounds]]
+
+
+def test_children_that_are_kept(t):
+    need_uprobes(t)
+    server, calls = kin(t, "exec", "set detach-on-fork off")
+    t.equal(calls, both(FIFTH), "calls that stop")
+    server.wait_output("status 7")
+
+
+def test_children_that_are_let_go(t):
+    """They have no trap in their text, and run through the places of the breakpoints."""
+    need_uprobes(t)
+    server = t.server("COMM", t.prog("kin"), "fork", 20)
+    gdb = t.gdb(server, "monitor set engine uprobe", "break work if round % 5 == 3",
+                prog=t.prog("kin"), python=KIN, wait=False)
+    child = int(server.wait_output(r"child (\d+)").group(1))
+    harness.wait_for(lambda: harness.process_state(child) == "T", "the child stopping")
+    t.equal(attached.changed_text(child, t.prog("kin")), [], "changes of the child's text")
+    os.kill(child, signal.SIGCONT)
+    gdb.wait(60)
+    t.equal([r["calls"] for r in gdb.results], [[[0, round] for round in FIFTH]], "calls")
+    server.wait_output("status 7")
+    for kind in ("vfork", "exec"):
+        server, calls = kin(t, kind)
+        t.equal(calls, [[[0, round] for round in FIFTH]], f"{kind}: calls that stop")
+        server.wait_output("status 7")
+
+
+def test_a_task_with_the_same_memory(t):
+    """It is a process for the kernel, and has the traps all the same."""
+    need_uprobes(t)
+    server, calls = kin(t, "memory")
+    t.equal(calls, both(FIFTH), "calls that stop")
+    server.wait_output("status 7")
+
+
+def test_the_program_runs_itself_anew(t):
+    """Memory shows no trap that the kernel has for what ran before."""
+    need_uprobes(t)
+    server = t.server("COMM", t.prog("kin"), "execs", 10)
+    gdb = t.gdb(server, "monitor set engine uprobe", "catch exec",
+                "break work if round >= 0", prog=t.prog("kin"), python="""
+found = []
+run("continue")
+code = run("x/16xb work")
+while alive():
+    if run("x/16xb work") != code:
+        found.append(run("x/16xb work"))
+    if gdb.selected_frame().name() == "work":
+        found.append(int(gdb.parse_and_eval("round")))
+    run("continue")
+emit(found=found, engines=run("monitor breakpoints"))
+""")
+    t.equal(gdb.results[0]["found"], list(range(10, -1, -1)), "stops, or changed text")
