@@ -116,6 +116,7 @@ struct inferior {
 	bool seen;		  /* a client has been told of a stop of it */
 	bool hidden;	 /* forked: the client has not been told of it yet; or: */
 	bool unattended; /* the client has left it, it runs on for its commands */
+	bool leaderless; /* its leader has ended before others, and stops/ knows */
 	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
 			  * the memory; 0: none */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once

@@ -160,6 +160,7 @@ void fork_on_exec(struct run *run, const struct event *event)
 	if (!stepping || stepping->inferior == event->inferior)
 		run->stepping_over = 0;
 	event->inferior->vforking = 0;
+	event->inferior->leaderless = false;
 	fork_give_back(event->inferior);
 	breakpoints_forget(event->inferior->breakpoints);
 	pending_clear(thread);

@@ -151,6 +151,18 @@ static struct location *find_rival(const struct inferior *inferior, uint64_t add
 	return NULL;
 }
 
+/* Where threads run, a trap that is exchanged for another would be missed. */
+static bool runs(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->running)
+			return true;
+	}
+	return false;
+}
+
 struct location *trap_rival(const struct location *location, bool kernel)
 {
 	const struct inferior *inferior = location->inferior;
@@ -159,7 +171,8 @@ struct location *trap_rival(const struct location *location, bool kernel)
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		struct location *rival = NULL;
 
-		if (other->breakpoints && !inferior_shares_memory(other, inferior))
+		if (other->breakpoints && !inferior_shares_memory(other, inferior) &&
+		    !(kernel && runs(other)))
 			rival = find_rival(other, location->addr, kernel);
 		if (rival)
 			return rival;

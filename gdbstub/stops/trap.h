@@ -38,7 +38,8 @@ struct location *trap_at(struct inferior *inferior, uint64_t addr);
  * A trap of another process, the kernel's (@kernel) or one of ours, that may lie at the
  * same place of the same file as the location, or NULL. When the kernel closes a
  * uprobe, it takes whatever trap it finds there out of every process that has uprobes
- * (kernel/events/uprobes.c, register_for_each_vma): there must be one kind only.
+ * (kernel/events/uprobes.c, register_for_each_vma): there must be one kind only. Those
+ * of the kernel's in processes that run are passed over: they cannot be moved.
  */
 struct location *trap_rival(const struct location *location, bool kernel);
 
