@@ -72,97 +72,28 @@ static void placement_free(struct uprobe_placement *placement)
 {
 	TAILQ_REMOVE(&placement->state->open, placement, link);
 	uprobe_target_deinit(&placement->target);
-	free(placement->groups);
-	free(placement->fds);
 	free(placement);
 }
 
-/* A descriptor on its way out; its program must not serve anybody else before. */
-struct uprobe_closing {
-	struct closing closing; /* first */
-	struct uprobe_placement *placement;
-};
-
-static void one_is_closed(struct uprobe_placement *placement)
-{
-	if (--placement->closing > 0)
-		return;
-	program_put(placement->base.programs, placement->base.program);
-	placement_free(placement);
-}
-
+/* Its program must not serve anybody else before. */
 static void on_closed(struct closing *closing)
 {
 	struct uprobe_placement *placement =
-		((struct uprobe_closing *)closing)->placement;
+		(struct uprobe_placement *)((char *)closing -
+					    offsetof(struct uprobe_placement, closing));
 
-	free(closing);
-	one_is_closed(placement);
+	program_put(placement->base.programs, placement->base.program);
+	placement_free(placement);
 }
 
 /* Nothing may hit it any more. Takes over the placement. */
 static void placement_close(struct uprobe_placement *placement)
 {
-	placement->closing = placement->count + 1;
-	for (unsigned int i = 0; i < placement->count; i++) {
-		struct uprobe_closing *closing = calloc(1, sizeof(*closing));
-
-		if (!closing) { /* the slow way */
-			close(placement->fds[i]);
-			one_is_closed(placement);
-			continue;
-		}
-		closing->closing.fd = placement->fds[i];
-		closing->closing.closed = on_closed;
-		closing->placement = placement;
-		closer_add(placement->state->closer, &closing->closing);
-	}
-	one_is_closed(placement);
-}
-
-static int open_in(struct uprobe_placement *placement, pid_t group)
-{
-	unsigned int count = placement->count;
-	pid_t *groups = reallocarray(placement->groups, count + 1, sizeof(*groups));
-	int *fds;
-
-	if (!groups)
-		return -ENOMEM;
-	placement->groups = groups;
-	fds = reallocarray(placement->fds, count + 1, sizeof(*fds));
-	if (!fds)
-		return -ENOMEM;
-	placement->fds = fds;
-	groups[count] = group;
-	fds[count] = uprobe_event_open(&placement->state->options, &placement->target,
-				       group, placement->base.program->fd);
-	if (fds[count] < 0)
-		return fds[count];
-	placement->count++;
-	return 0;
-}
-
-static bool is_in(const struct uprobe_placement *placement, pid_t group)
-{
-	/* A perf event goes by the memory. */
-	if (!placement->state->options.multi && placement->count > 0)
-		return true;
-	for (unsigned int i = 0; i < placement->count; i++)
-		if (placement->groups[i] == group)
-			return true;
-	return false;
-}
-
-static int open_everywhere(struct uprobe_placement *placement)
-{
-	const struct inferior *inferior = placement->base.location->inferior;
-	const struct thread *thread;
-	int err = 0;
-
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		if (err == 0 && !is_in(placement, thread->group))
-			err = open_in(placement, thread->group);
-	return err;
+	placement->closing.closed = on_closed;
+	if (placement->closing.fd < 0)
+		on_closed(&placement->closing);
+	else
+		closer_add(placement->state->closer, &placement->closing);
 }
 
 /* ---- which locations ---- */
@@ -192,6 +123,20 @@ static void touch_variable(struct inferior *inferior, const struct insn_undo *un
 			      store->len);
 }
 
+/*
+ * Tasks that are shown as threads, and are none for the kernel, pass a probe of the
+ * process. With one of their own they would take it along into another program.
+ */
+static bool is_one_process(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		if (thread->group != inferior->pid)
+			return false;
+	return true;
+}
+
 /* In memory that a vfork child shares: the kernel takes all traps there for its own. */
 static bool is_taken(struct location *location)
 {
@@ -212,6 +157,10 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (!error && !is_private(location->inferior, &placement->undo.store))
 		error = error_create(0, "the instruction there writes to memory that "
 					"other threads may see");
+	if (!error && !is_one_process(location->inferior))
+		error = error_create(0,
+				     "a task that is no thread of the process shares "
+				     "its memory");
 	if (!error && is_taken(location))
 		error = error_create(0, "another process has a trap there, in the same "
 					"memory");
@@ -239,8 +188,11 @@ static struct error *open_and_check(struct uprobe_placement *placement)
 	if (err < 0)
 		return error_create(-err, "the instruction cannot be read");
 	shared_of(placement)->armed = location->addr;
-	err = open_everywhere(placement);
-	if (err == 0 && trap_is_planted(location))
+	placement->closing.fd =
+		uprobe_event_open(&placement->state->options, &placement->target,
+				  location->inferior->pid, placement->base.program->fd);
+	err = placement->closing.fd;
+	if (err >= 0 && trap_is_planted(location))
 		return NULL;
 	shared_of(placement)->armed = 0;
 	trap_lift(location);
@@ -260,6 +212,7 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 
 	if (!placement)
 		return error_create(ENOMEM, "a uprobe");
+	placement->closing.fd = -1;
 	closer_collect(state->closer, false);
 	placement->state = state;
 	TAILQ_INSERT_TAIL(&state->open, placement, link);
@@ -348,7 +301,7 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 	(void)engine;
 	return placement->inexact ||
 	       !is_private(location->inferior, &placement->undo.store) ||
-	       !has_leader(location->inferior);
+	       !is_one_process(location->inferior) || !has_leader(location->inferior);
 }
 
 static int uprobe_thread_added(struct engine *engine, struct location *location,
@@ -357,7 +310,7 @@ static int uprobe_thread_added(struct engine *engine, struct location *location,
 	struct uprobe_placement *placement = location->engine_data;
 
 	placement_thread_added(&placement->base, engine->placements, thread);
-	return is_in(placement, thread->group) ? 0 : open_in(placement, thread->group);
+	return 0;
 }
 
 static void uprobe_on_stop(struct engine *engine, const struct event *event,

@@ -36,11 +36,7 @@ struct uprobe_placement {
 	struct insn_undo undo;
 	uint8_t insn[INSN_LEN_MAX]; /* what the kernel executes */
 	bool inexact;		    /* a hit could not be undone */
-	pid_t *groups; /* the processes that it is in: more than one if tasks that are
-			* shown as threads are none for the kernel */
-	int *fds;      /* ... and what holds it there */
-	unsigned int count;
-	unsigned int closing; /* how many of them have yet to be closed */
+	struct closing closing;	    /* with what holds it there */
 };
 
 /** What a thread was like behind an instruction that was undone. */

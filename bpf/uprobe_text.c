@@ -37,7 +37,7 @@ static bool is_in_file(const struct uprobe_placement *placement,
 {
 	const struct uprobe_file *own = &placement->target.file;
 
-	return placement->count > 0 && own->inode == file->inode &&
+	return placement->closing.fd >= 0 && own->inode == file->inode &&
 	       own->major == file->major && own->minor == file->minor;
 }
 

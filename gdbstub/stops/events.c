@@ -177,17 +177,37 @@ static void start_thread(struct run *run, const struct thread *parent,
 		proceed_thread(run, child);
 }
 
-static void on_clone(struct run *run, const struct event *event)
+static void on_added(struct run *run, struct thread *thread, struct thread *child)
 {
-	struct thread *thread = event->thread, *child = event->child;
-
-	breakpoints_thread_added(event->inferior->breakpoints, child);
+	breakpoints_thread_added(thread->inferior->breakpoints, child);
 	if (thread->options & THREAD_OPTION_CLONE) {
 		tell_clone(run, thread, child);
 		return;
 	}
 	start_thread(run, thread, child);
 	proceed_thread(run, thread);
+}
+
+/* For a task that is a process of its own, locations move from uprobes. Nobody may run
+ * past them meanwhile. */
+static void on_task(struct run *run, struct inferior *inferior, pid_t maker, pid_t task)
+{
+	struct thread *thread, *child;
+
+	halt_all(run);
+	thread = inferior_thread(inferior, maker);
+	child = inferior_thread(inferior, task);
+	if (thread && child)
+		on_added(run, thread, child);
+	proceed_all(run);
+}
+
+static void on_clone(struct run *run, const struct event *event)
+{
+	if (event->inferior->breakpoints->uprobed && thread_leads(event->child))
+		on_task(run, event->inferior, event->tid, event->child->tid);
+	else
+		on_added(run, event->thread, event->child);
 }
 
 static void on_syscall(struct run *run, const struct event *event)
