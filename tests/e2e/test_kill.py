@@ -42,8 +42,13 @@ def work(session, chance, moment):
 
 def attack(t, program, chance, moment):
     """One life of a server."""
-    session = Session(t, program)
-    insert(session, chance)
+    try:
+        session = Session(t, program)
+        insert(session, chance)
+    except harness.Failure:
+        if program.alive():
+            raise
+        return  # the machine is busy: it has ended already
     timer = threading.Timer(chance.random() * WHILE, session.server.kill)
     if moment != "stopped":
         timer.start()
