@@ -2,6 +2,7 @@
 """Software breakpoints by uprobes: how many, where, and who else sees them."""
 import os
 import re
+import resource
 import signal
 import subprocess
 
@@ -374,3 +375,33 @@ while alive():
 emit(found=found, engines=run("monitor breakpoints"))
 """)
     t.equal(gdb.results[0]["found"], list(range(10, -1, -1)), "stops, or changed text")
+
+
+def cpu_time(t, rounds):
+    """Seconds that the whole program has used, and changes of its text meanwhile."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    program = attached.Rounds(t, 2, rounds)
+    changed = attached.changed_text(program.pid, program.path)
+    t.equal(program.process.wait(), 0, "exit status")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, changed
+
+
+def test_a_second_process_of_the_same_program(t):
+    """It has no traps, and pays for none: a false hit is some hundred nanoseconds, a
+    round of the program but a few."""
+    need_uprobes(t)
+    rounds = 5000000
+    alone, _ = cpu_time(t, rounds)
+    program = attached.Rounds(t, 2)
+    session = attached.Session(t, program)
+    session.client.monitor("set engine uprobe")
+    for part in range(10):
+        session.insert(0, part, NEVER)
+    t.equal(set(engines(session.client.monitor("breakpoints"))), {"uprobe"}, "engines")
+    session.go()
+    beside, changed = cpu_time(t, rounds)
+    t.equal(changed, [], "changes of the second process's text")
+    t.check(len(attached.changed_text(program.pid, program.path)) == 10, "traps of the first")
+    t.check(beside < 2 * alone, f"CPU time: {beside:.2f} s, alone {alone:.2f} s")
+    t.note(f"CPU time: {beside:.2f} s, alone {alone:.2f} s")
