@@ -338,7 +338,10 @@ class Test:
         directory.chmod(0o755)
         copies = []
         for path in paths:
-            copies.append(str(shutil.copy(path, directory)))
+            copy = os.path.join(directory, os.path.basename(path))
+            if not os.path.exists(copy):  # else it may be running
+                shutil.copy(path, copy)
+            copies.append(copy)
             os.chmod(copies[-1], 0o755)
         return copies
 
