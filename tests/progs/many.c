@@ -20,10 +20,19 @@
 	TEN(name, 00)                                                                  \
 	TEN(name, 01)                                                                  \
 	TEN(name, 02)                                                                  \
-	TEN(name, 03) TEN(name, 04) TEN(name, 05) TEN(name, 06) TEN(name, 07)          \
-		TEN(name, 08) TEN(name, 09) TEN(name, 10) TEN(name, 11) TEN(name, 12)  \
-			TEN(name, 13) TEN(name, 14) TEN(name, 15) TEN(name, 16)        \
-				TEN(name, 17) TEN(name, 18) TEN(name, 19)
+	TEN(name, 03)                                                                  \
+	TEN(name, 04)                                                                  \
+	TEN(name, 05)                                                                  \
+	TEN(name, 06)                                                                  \
+	TEN(name, 07)                                                                  \
+	TEN(name, 08)                                                                  \
+	TEN(name, 09)                                                                  \
+	TEN(name, 10)                                                                  \
+	TEN(name, 11)                                                                  \
+	TEN(name, 12)                                                                  \
+	TEN(name, 13)                                                                  \
+	TEN(name, 14)                                                                  \
+	TEN(name, 15) TEN(name, 16) TEN(name, 17) TEN(name, 18) TEN(name, 19)
 ALL(PART)
 
 #define NAME(n) part##n,
