@@ -22,9 +22,15 @@ static bool has_faulted(const struct event *event, uint64_t pc)
 	return thread_get_pc(event->thread, &now) == 0 && now == pc;
 }
 
-static unsigned int general_regset(const struct arch_ops *arch)
+/* Fetches the general registers; *regset is which regset they are. */
+static int fetch_general(const struct thread *thread, struct regs *regs,
+			 unsigned int *regset)
 {
-	return reg_by_number(arch, arch->pc_reg)->regset;
+	const struct arch_ops *arch = thread->inferior->arch;
+
+	*regset = reg_by_number(arch, arch->pc_reg)->regset;
+	regs_init(regs, arch);
+	return regs_fetch(thread, regs, *regset);
 }
 
 /* Exchanges what was stored with what was there before. What could not be read then was
@@ -49,13 +55,10 @@ static int undo_store(struct inferior *inferior, const struct bpf_hit_record *re
 static int undo(const struct insn_store *store, struct thread *thread,
 		const struct bpf_hit_record *record, struct undone *undone)
 {
-	const struct arch_ops *arch = thread->inferior->arch;
-	unsigned int regset = general_regset(arch);
+	unsigned int regset;
 	struct regs regs;
-	int err;
+	int err = fetch_general(thread, &regs, &regset);
 
-	regs_init(&regs, arch);
-	err = regs_fetch(thread, &regs, regset);
 	if (err < 0)
 		return err;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
@@ -115,13 +118,10 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 
 static int redo(const struct undone *undone, struct thread *thread)
 {
-	const struct arch_ops *arch = thread->inferior->arch;
-	unsigned int regset = general_regset(arch);
+	unsigned int regset;
 	struct regs regs;
-	int err;
+	int err = fetch_general(thread, &regs, &regset);
 
-	regs_init(&regs, arch);
-	err = regs_fetch(thread, &regs, regset);
 	if (err < 0)
 		return err;
 	memcpy(regs.data[regset], undone->registers, regs.size[regset]);

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "stops/choice.h"
 #include "stops/share.h"
-
 #include "stops/watch.h"
 
 struct error *location_switch(struct location *location, enum location_state state)

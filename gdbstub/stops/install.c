@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Choosing an engine, putting a location in, giving slots away. */
+/* Putting a location in, giving slots away. */
 #include "stops/location.h"
 
 #include <errno.h>
