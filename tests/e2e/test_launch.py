@@ -19,7 +19,7 @@ def test_launch_to_main_and_exit(t):
     t.match(r"Breakpoint 1, main \(argc=1", gdb.output())
     t.match(r"exited with code 052", gdb.output())
     t.match(r"\$1 = 42", gdb.output())
-    t.match(r"Remote debugging from host 127\.0\.0\.1", server.output())
+    t.match(r"Remote debugging from host (127\.0\.0\.1|::1)", server.output())
     t.match(r"Child exited with status 42", server.output())
     t.match(r"result \d+ global 7 text original", server.output())
     t.equal(server.wait(), 0, "exit status of the server")

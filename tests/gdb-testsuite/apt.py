@@ -8,6 +8,8 @@ import subprocess
 
 OPTION_FIELDS = {"arch": "Architectures", "lang": "Languages", "target": "Targets"}
 CONFIGURATION = """\
+APT::Architecture "{architecture}";
+APT::Architectures {{ "{architecture}"; }};
 Dir::Etc::SourceList "/dev/null";
 Dir::Etc::SourceParts "{directory}/sources.d";
 Dir::State "{directory}";
@@ -34,6 +36,12 @@ def codename():
     if not match:
         raise Unavailable("/etc/os-release names no release")
     return match.group(1)
+
+
+def machine_architecture():
+    """What Debian calls this machine's processor."""
+    return subprocess.run(["dpkg", "--print-architecture"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=True).stdout.strip()
 
 
 def one_line_entry(line):
@@ -71,10 +79,11 @@ def machine_entries():
 
 
 class Apt:
-    """sources: packages come as sources (deb-src). suite: take another suite of the
-    distribution's archive, and forget which packages are installed."""
+    """sources: packages come as sources (deb-src). suite, architecture: take another
+    suite of the distribution's archive, or another processor's packages, and forget
+    which packages are installed."""
 
-    def __init__(self, directory, sources=False, suite=None):
+    def __init__(self, directory, sources=False, suite=None, architecture=None):
         if not shutil.which("apt-get"):
             raise Unavailable("apt-get is not installed")
         self.directory = pathlib.Path(directory).resolve()
@@ -82,16 +91,17 @@ class Apt:
         for name in ("lists/partial", "archives/partial", "sources.d"):
             (self.directory / name).mkdir(parents=True)
         status = "/var/lib/dpkg/status"
-        if suite:
+        if suite or architecture:
             status = self.directory / "status"
             status.touch()
         self.configuration = self.directory / "apt.conf"
         self.configuration.write_text(
-            CONFIGURATION.format(directory=self.directory, status=status))
-        self._write_sources("deb-src" if sources else "deb", suite)
+            CONFIGURATION.format(directory=self.directory, status=status,
+                                 architecture=architecture or machine_architecture()))
+        self._write_sources("deb-src" if sources else "deb", suite, architecture)
         self._run("update")
 
-    def _write_sources(self, kind, suite):
+    def _write_sources(self, kind, suite, architecture):
         release = codename()
         paragraphs = []
         for entry in machine_entries():
@@ -101,6 +111,8 @@ class Apt:
                                                                      release + "/"))]
             if suites:
                 entry = dict(entry, Types=kind, Suites=suite or " ".join(suites))
+                if architecture:
+                    entry.pop("Architectures", None)
                 paragraphs.append("\n".join(f"{k}: {v}" for k, v in entry.items()))
         if not paragraphs:
             raise Unavailable(f"apt's sources name no archive for {release}")
@@ -127,3 +139,16 @@ class Apt:
         """Downloads binary packages and all that they depend on; their files."""
         self._run("install", "--download-only", *names)
         return sorted((self.directory / "archives").glob("*.deb"))
+
+    def names(self, regex):
+        """The names of all packages that this matches as a whole."""
+        done = subprocess.run(["apt-cache", "-c", str(self.configuration), "pkgnames"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=True)
+        return [name for name in done.stdout.split() if re.fullmatch(regex, name)]
+
+    def download(self, *names):
+        """Downloads these binary packages and nothing else; their files."""
+        archives = self.directory / "archives"
+        self._run("download", *names, cwd=archives)
+        return sorted(archives.glob("*.deb"))
