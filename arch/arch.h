@@ -131,6 +131,7 @@ struct insn_store {
  */
 struct insn_undo {
 	const char *why_not; /* for people: "it ..."; NULL: it can */
+	const char *unfit;   /* why it can have no uprobe at all, or NULL */
 	unsigned int len;    /* of the instruction, in bytes */
 	struct insn_store store;
 	bool rewrites; /* ... by what was there before: twice is not the same as once */
@@ -180,6 +181,9 @@ struct arch_ops {
 
 	/** One for each probe_kind, to try uprobes at; NULL: they are not used here. */
 	const struct probe_place *probe_places;
+	/** An address at which nothing can ever be executed: who is sent there gets a
+	 * SIGSEGV at once, with this si_addr and PC. 0: none is known. */
+	uint64_t nowhere;
 
 	/**
 	 * Fills in the table for the processor that truehit runs on (features

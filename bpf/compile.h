@@ -52,6 +52,8 @@ struct bpf_site {
 	struct bpf_watch watch;
 	/* Of a uprobe: what the instruction there overwrites (probe.h). */
 	struct insn_store store;
+	/* ... a thread is to stop before that, at arch_ops.nowhere. */
+	bool redirects;
 };
 
 struct bpf_compile_options {

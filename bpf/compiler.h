@@ -88,6 +88,8 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg);
 /** reg = where the hit came, in the kernel if need be. */
 void values_load_pc(struct compiler *c, uint8_t reg);
+/** Sends the thread there (bpf_site.redirects). */
+void values_store_pc(struct compiler *c, uint8_t reg);
 /** The BPF register that has the operand: @scratch, unless it is in one already. */
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch);
 void values_load_into(struct compiler *c, struct ir_operand operand, uint8_t reg);

@@ -115,12 +115,26 @@ static bool take_lost_of(const struct placements *placements,
 	return any;
 }
 
+/*
+ * Is it what a program stops threads by? If somebody's SIGCONT has discarded the signal
+ * that it sent, one that was redirected has faulted.
+ */
+static bool is_from_program(const struct event *event)
+{
+	const uint64_t nowhere = event->inferior->arch->nowhere;
+	const siginfo_t *info = &event->siginfo;
+
+	if (info->si_signo == SIGSTOP)
+		return info->si_code == SI_KERNEL;
+	return nowhere && info->si_signo == SIGSEGV && info->si_code > 0 &&
+	       (uintptr_t)info->si_addr == nowhere;
+}
+
 void placements_on_stop(struct placements *placements, const struct event *event,
 			struct hits *hits)
 {
-	const siginfo_t *info = &event->siginfo;
 	struct taking taking = {placements, event, hits};
-	bool kernel_stop = info->si_signo == SIGSTOP && info->si_code == SI_KERNEL;
+	bool kernel_stop = is_from_program(event);
 	bool by_program;
 
 	bpf_kernel_drain(&placements->kernel);

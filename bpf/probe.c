@@ -80,6 +80,22 @@ static void emit_stored(struct compiler *c)
 	bpf_emit_bind(e, done);
 }
 
+/* Only the record tells where the thread was: without, it goes on. */
+static void emit_redirect(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t unknown;
+
+	if (!c->options->site.redirects)
+		return;
+	unknown = bpf_emit_new_labels(e, 1);
+	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_TID));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_1, 0), unknown);
+	bpf_emit_const(e, BPF_REG_1, c->options->arch->nowhere);
+	values_store_pc(c, BPF_REG_1);
+	bpf_emit_bind(e, unknown);
+}
+
 /* There is not enough room in the frame for all of it. */
 void probe_emit_send(struct compiler *c, uint32_t sent)
 {
@@ -105,6 +121,7 @@ void probe_emit_send(struct compiler *c, uint32_t sent)
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_RECORD));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, 0));
 	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_submit));
+	emit_redirect(c);
 	bpf_emit_jump(e, bpf_jump(), sent);
 	bpf_emit_bind(e, full);
 }

@@ -3,8 +3,9 @@
  * Programs at uprobes, and what is special about their records.
  *
  * A uprobe's program runs before the instruction, but the thread that it stops does so
- * behind it. The record tells what is to be put back: the registers that the context
- * has, and the bytes that the instruction has overwritten (struct insn_store).
+ * behind it, or, with bpf_site.redirects, elsewhere. The record tells what is to be put
+ * back: the registers that the context has, and the bytes that the instruction has
+ * overwritten (struct insn_store).
  *
  * Opening and closing takes effect some time before or after the call: only hits at
  * bpf_location.armed count, also as the same place of a file can be mapped elsewhere.

@@ -83,7 +83,7 @@ static bool store_equal(const struct insn_store *a, const struct insn_store *b)
 static bool site_equal(const struct bpf_site *a, const struct bpf_site *b)
 {
 	return a->kind == b->kind && watch_equal(&a->watch, &b->watch) &&
-	       store_equal(&a->store, &b->store);
+	       store_equal(&a->store, &b->store) && a->redirects == b->redirects;
 }
 
 static struct program *find_idle(struct programs *programs,

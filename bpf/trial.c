@@ -144,9 +144,14 @@ static bool is_mark(const struct trial *trial, const siginfo_t *info)
 	       info->si_pid == trial->pid;
 }
 
+static bool is_fault(const siginfo_t *info)
+{
+	return info->si_signo == SIGSEGV && info->si_code > 0;
+}
+
 static bool is_trap(const siginfo_t *info)
 {
-	return info->si_signo == SIGTRAP ||
+	return info->si_signo == SIGTRAP || is_fault(info) ||
 	       (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL);
 }
 
@@ -225,6 +230,10 @@ static struct error *run_to_mark(const struct trial *trial,
 		r = thread_get_pc(&thread, &outcome->pc);
 		if (r < 0)
 			return error_create(-r, "the trial process has no registers");
+		if (is_fault(&info)) {
+			outcome->fault = (uintptr_t)info.si_addr;
+			return NULL;
+		}
 	}
 	return error_create(0, "the trial process is stopped again and again");
 }

@@ -32,8 +32,9 @@ struct trial_job {
 /** What was seen of one pass. */
 struct trial_outcome {
 	unsigned int stops; /* before the child was past the address */
-	int signal;	    /* of the last of them */
+	int signal;	    /* of the last of them; SIGSEGV: it got no further */
 	uint64_t pc;	    /* ... and where it was */
+	uint64_t fault;	    /* ... and what it could not reach, if it is SIGSEGV */
 	uint64_t ns;	    /* that its job took */
 };
 
@@ -65,7 +66,7 @@ struct error *trial_open_probe(const struct trial *trial,
 			       const struct probe_place *place,
 			       const struct uprobe_options *options, int program_fd,
 			       int *fd);
-/** Lets it do a job, whatever is open. */
+/** Lets it do a job, whatever is open. After a SIGSEGV it can do no other. */
 struct error *trial_run(struct trial *trial, const struct trial_job *job, bool blocked,
 			struct trial_outcome *outcome);
 

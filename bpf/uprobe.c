@@ -145,6 +145,16 @@ static bool is_taken(struct location *location)
 	return other && other->engine->ops != &uprobe_engine;
 }
 
+static struct error *look_at_insn(struct uprobe_placement *placement,
+				  const struct location *location)
+{
+	struct insn_undo *undo = &placement->undo;
+
+	if (placement->state->options.redirects)
+		return undo_find_nothing(location->inferior, location->addr, undo);
+	return undo_find(location->inferior, location->addr, undo);
+}
+
 static struct error *prepare(struct uprobe_placement *placement,
 			     struct location *location)
 {
@@ -153,7 +163,7 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return error_create(EOPNOTSUPP,
 				    "uprobes serve software breakpoints only");
-	error = undo_find(location->inferior, location->addr, &placement->undo);
+	error = look_at_insn(placement, location);
 	if (!error && !is_private(location->inferior, &placement->undo.store))
 		error = error_create(0, "the instruction there writes to memory that "
 					"other threads may see");
@@ -206,8 +216,8 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 {
 	struct uprobe *state = engine->state;
 	struct uprobe_placement *placement = calloc(1, sizeof(*placement));
-	struct bpf_site site = {.kind = state->options.multi ? BPF_KIND_UPROBE_MULTI
-							     : BPF_KIND_UPROBE};
+	struct bpf_site site = {.kind = uprobe_kind(&state->options),
+				.redirects = state->options.redirects};
 	struct error *error;
 
 	if (!placement)
@@ -334,8 +344,11 @@ static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 {
 	const struct uprobe *state = engine->state;
 
-	buffer_printf(out, "made by %s; a false hit costs ",
-		      state->options.multi ? "uprobe links of BPF" : "perf events");
+	buffer_printf(out, "made by %s; threads stop %s; a false hit costs ",
+		      state->options.multi ? "uprobe links of BPF" : "perf events",
+		      state->options.redirects
+			      ? "before the instruction"
+			      : "behind the instruction, which is undone");
 	hit_costs_append(state->costs.emulated_ns, out);
 	buffer_append_string(out, " where the kernel emulates the instruction, else ");
 	hit_costs_append(state->costs.stepped_ns, out);

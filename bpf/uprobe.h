@@ -9,12 +9,17 @@
  *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
  *   uprobe_trial.c   which way of asking works here (uprobe_trial.h)
  *
- * A stop comes behind the instruction, as the kernel delivers no signal before it is
- * done. The record has what the instruction changes, as it was before: the stub puts it
- * back, so that everybody sees a thread that is about to execute the instruction. If
- * nobody is told of the hit, the thread gets the state behind the instruction again:
- * each is executed once. What an instruction changes is known beforehand
- * (stops/undo.h); locations at others are for other engines.
+ * Where programs may set the PC (uprobe_options.redirects), they send the thread that
+ * is to stop to where nothing can be executed, and the stub puts it back to the
+ * instruction: any that can have a uprobe. If nobody is told of the hit, the thread
+ * steps over it, with the trap away and all others halted.
+ *
+ * Elsewhere a stop comes behind the instruction, as the kernel delivers no signal
+ * before it is done. The record has what the instruction changes, as it was before: the
+ * stub puts it back, so that everybody sees a thread that is about to execute the
+ * instruction. If nobody is told of the hit, the thread gets the state behind the
+ * instruction again: each is executed once. What an instruction changes is known
+ * beforehand (stops/undo.h); locations at others are for other engines.
  */
 #ifndef TRUEHIT_BPF_UPROBE_H
 #define TRUEHIT_BPF_UPROBE_H
@@ -39,7 +44,8 @@ struct uprobe_placement {
 	struct closing closing;	    /* with what holds it there */
 };
 
-/** What a thread was like behind an instruction that was undone. */
+/** What a thread was like behind an instruction that was undone; with redirects,
+ * nothing but whose it is counts. */
 struct undone {
 	pid_t tid;				      /* 0: none */
 	uint8_t registers[8 * BPF_CONTEXT_WORDS_MAX]; /* the regset with the PC */
@@ -62,8 +68,7 @@ struct uprobe {
 
 /* ---- uprobe_stop.c ---- */
 
-/** Puts the thread back before the instruction that it has just executed
- * (placement.taken). */
+/** Puts the thread back before the instruction (placement.taken). */
 void uprobe_undo(struct placement *placement, const struct event *event,
 		 const struct bpf_hit_record *record, struct hits *hits);
 /** engine_ops.pass */

@@ -60,6 +60,10 @@ struct uprobe_options {
 	 * programs are loaded for that; else by a perf event of the type .perf_type. */
 	bool multi;
 	uint32_t perf_type;
+	/* Programs may set the PC (Linux 7.2 lets them, 6.18 does not), and then the
+	 * instruction is not executed: threads can be stopped before it
+	 * (bpf_site.redirects). */
+	bool redirects;
 };
 
 /** What its programs are loaded for. */

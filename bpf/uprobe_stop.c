@@ -140,6 +140,11 @@ void uprobe_pass(struct engine *engine, struct thread *thread)
 	if (undone->tid != thread->tid)
 		return;
 	undone->tid = 0;
+	if (((struct uprobe *)engine->state)->options.redirects) {
+		thread->needs_step_over =
+			thread_get_pc(thread, &thread->step_over_at) == 0;
+		return;
+	}
 	err = redo(undone, thread);
 	if (err < 0 && err != -ESRCH)
 		log_warning("thread %d executes an instruction again: %s", thread->tid,

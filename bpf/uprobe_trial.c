@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -120,6 +121,79 @@ static struct error *try_perf(const struct arch_ops *arch, struct closer *closer
 	return try_options(arch, closer, ret);
 }
 
+/* Sends the thread to where nothing is. */
+static int load_redirector(const struct arch_ops *arch,
+			   const struct uprobe_options *options)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_IMM | BPF_DW,
+		 .dst_reg = BPF_REG_2,
+		 .imm = (int32_t)(uint32_t)arch->nowhere},
+		{.imm = (int32_t)(uint32_t)(arch->nowhere >> 32)},
+		{.code = BPF_STX | BPF_MEM | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_2,
+		 .off = reg_by_number(arch, arch->pc_reg)->bpf_offset},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_kernel_load(uprobe_kind(options), insns,
+			       sizeof(insns) / sizeof(*insns), NULL, 0);
+}
+
+/* Does the child fault there, as it executed no instruction that would have moved it?
+ */
+static struct error *redirect_child(struct trial *trial, struct closer *closer,
+				    const struct uprobe_options *options,
+				    int program_fd)
+{
+	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
+	const uint64_t nowhere = trial->arch->nowhere;
+	const struct trial_job job = {place->function, 1, false};
+	struct trial_outcome outcome;
+	struct error *error;
+	int fd;
+
+	error = trial_open_probe(trial, place, options, program_fd, &fd);
+	if (error)
+		return error;
+	error = trial_run(trial, &job, false, &outcome);
+	closer_add_fd(closer, fd);
+	if (!error && (outcome.signal != SIGSEGV || outcome.pc != nowhere ||
+		       outcome.fault != nowhere))
+		error = error_create(0, "the thread went elsewhere");
+	return error;
+}
+
+static struct error *try_redirect(const struct arch_ops *arch, struct closer *closer,
+				  const struct uprobe_options *options)
+{
+	_cleanup_close_ int program_fd =
+		arch->nowhere ? load_redirector(arch, options) : -EOPNOTSUPP;
+	struct trial trial;
+	struct error *error;
+
+	if (program_fd < 0)
+		return error_create(-program_fd, "programs may not set the PC");
+	error = trial_init(&trial, arch);
+	if (!error)
+		error = redirect_child(&trial, closer, options, program_fd);
+	trial_deinit(&trial);
+	return error;
+}
+
+static bool may_redirect(const struct arch_ops *arch, struct closer *closer,
+			 const struct uprobe_options *options)
+{
+	_cleanup_error_ struct error *error = try_redirect(arch, closer, options);
+
+	if (error)
+		log_debug(LOG_BPF, "stops come behind the instruction: %s",
+			  error_text(error));
+	return !error;
+}
+
 static struct error *try_both(const struct arch_ops *arch, struct closer *closer,
 			      struct uprobe_options *ret)
 {
@@ -139,5 +213,8 @@ struct error *uprobe_choose(const struct arch_ops *arch, struct closer *closer,
 	if (!arch->probe_places)
 		return error_create(0, "uprobes are not used on %s", arch->name);
 	error = try_both(arch, closer, ret);
-	return error ? error_prefix(error, "trial uprobe") : NULL;
+	if (error)
+		return error_prefix(error, "trial uprobe");
+	ret->redirects = may_redirect(arch, closer, ret);
+	return NULL;
 }

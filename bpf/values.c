@@ -64,6 +64,13 @@ void values_load_pc(struct compiler *c, uint8_t reg)
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, pc->bpf_offset));
 }
 
+void values_store_pc(struct compiler *c, uint8_t reg)
+{
+	const struct reg_def *pc = &c->registers[c->options->arch->pc_reg];
+
+	bpf_emit(&c->emitter, bpf_store(BPF_DW, REG_CONTEXT, pc->bpf_offset, reg));
+}
+
 uint8_t values_load(struct compiler *c, struct ir_operand operand, uint8_t scratch)
 {
 	switch (operand.kind) {

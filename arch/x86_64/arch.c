@@ -14,6 +14,13 @@ static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
 
 static const struct status_word shadow_stack = {"x86_Thread_features", "shstk"};
 
+/*
+ * The kernel's last page, which it never maps, as the addresses there are its errors
+ * (include/linux/err.h). Canonical: the way back to user mode does not trip over it,
+ * with any number of page table levels.
+ */
+static const uint64_t nowhere = -UINT64_C(4096);
+
 static int syscall_number(pid_t tid, int *number)
 {
 	long value;
@@ -44,6 +51,7 @@ static const struct arch_ops x86_64 = {
 	.syscall_insn = syscall_insn,
 	.syscall_len = sizeof(syscall_insn),
 	.probe_places = x86_64_probe_places,
+	.nowhere = nowhere,
 	.init = x86_64_init,
 	.registers = x86_64_registers,
 	.target_xml = x86_64_target_xml,

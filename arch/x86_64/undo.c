@@ -504,13 +504,28 @@ static const char *check_row(const cs_insn *cs, enum effect effect)
  * (arch/x86/kernel/uprobes.c, arch_uprobe_optimize): then it is no trap any longer, and
  * does more than a nop. Longer ones may follow.
  */
-static const char *check_nop(const cs_insn *cs)
+static bool is_replaced(const cs_insn *cs)
 {
 	enum { CALL_LEN = 5 };
 
-	return cs->id == X86_INS_NOP && cs->size >= CALL_LEN
-		       ? "the kernel may put a call in its place"
-		       : NULL;
+	return cs->id == X86_INS_NOP && cs->size >= CALL_LEN;
+}
+
+/* It tells of the trap flag by which the processor steps over the kernel's copy. */
+static bool pushes_flags(const struct opcode *opcode)
+{
+	enum { PUSHF = 0x9c };
+
+	return opcode->first == PUSHF;
+}
+
+static const char *find_unfit(const cs_insn *cs, const struct opcode *opcode)
+{
+	if (is_replaced(cs))
+		return "the kernel may put a call in its place";
+	if (pushes_flags(opcode))
+		return "it would store a trap flag of the kernel's";
+	return NULL;
 }
 
 /* As arch/x86/kernel/uprobes.c has it since Linux 4.18 in branch_setup_xol_ops() and
@@ -539,11 +554,10 @@ void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 	const struct opcode opcode = find_opcode(cs);
 	enum effect effect = row & EFFECT;
 
-	*ret = (struct insn_undo){.why_not = check_string(&opcode)};
+	*ret = (struct insn_undo){.unfit = find_unfit(cs, &opcode)};
+	ret->why_not = ret->unfit ? ret->unfit : check_string(&opcode);
 	if (!ret->why_not && !opcode.lock)
 		ret->why_not = check_row(cs, effect);
-	if (!ret->why_not)
-		ret->why_not = check_nop(cs);
 	if (!ret->why_not)
 		ret->why_not = check_prefixes(&opcode, row);
 	if (!ret->why_not)

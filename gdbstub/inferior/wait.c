@@ -301,6 +301,16 @@ static bool trap_is_pending(const struct thread *thread)
 	return is_pending(thread, 0, causes, true);
 }
 
+/* Has a program sent it there (bpf_site.redirects)? If the signal that goes with that
+ * was discarded, a fault comes. Nobody is to see it there, nor in a group stop. */
+static bool is_nowhere(const struct thread *thread)
+{
+	const uint64_t nowhere = thread->inferior->arch->nowhere;
+	uint64_t pc;
+
+	return nowhere && thread_get_pc(thread, &pc) == 0 && pc == nowhere;
+}
+
 bool wait_signal_comes(const struct thread *thread)
 {
 	bool alone = proc_status_number(thread->tid, "Threads") == 1;
@@ -349,6 +359,10 @@ void wait_take_stop(struct thread *thread)
  */
 static bool decode_event_stop(struct thread *thread, int signal, struct event *event)
 {
+	if (is_nowhere(thread)) {
+		thread_resume_again(thread, 0);
+		return false;
+	}
 	if (signal != SIGTRAP) {
 		event->kind = EVENT_GROUP_STOP;
 		event->signal = signal;

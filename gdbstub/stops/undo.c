@@ -92,6 +92,21 @@ struct error *undo_find(struct inferior *inferior, uint64_t addr, struct insn_un
 		       : NULL;
 }
 
+struct error *undo_find_nothing(struct inferior *inferior, uint64_t addr,
+				struct insn_undo *ret)
+{
+	struct insn_undo undo;
+	struct error *error = look_at(inferior, addr, &undo);
+
+	if (error)
+		return error;
+	*ret = (struct insn_undo){.len = undo.len};
+	if (undo.unfit || undo.len == 0)
+		return error_create(0, "the instruction there can have no uprobe: %s",
+				    undo.unfit ? undo.unfit : undo.why_not);
+	return NULL;
+}
+
 bool undo_is_emulated(struct inferior *inferior, uint64_t addr)
 {
 	struct insn_undo undo;

@@ -18,6 +18,11 @@
 struct error *undo_find(struct inferior *inferior, uint64_t addr,
 			struct insn_undo *ret);
 
+/** The same for a stop that comes before the instruction: there is nothing to undo, and
+ * only its length is found. The error says why it can have no uprobe at all. */
+struct error *undo_find_nothing(struct inferior *inferior, uint64_t addr,
+				struct insn_undo *ret);
+
 /** Has the thread a shadow stack, which calls and returns change as well? */
 bool undo_has_shadow_stack(const struct thread *thread);
 /** Would the kernel do the instruction at @addr itself (insn_undo.emulated)? */

@@ -49,6 +49,15 @@ __asm__(".pushsection .text\n"
 	".size framed,.-framed\n"
 	".popsection\n");
 
+/* What a single step would show. */
+__asm__(".pushsection .text\n"
+	".type flags,@function\n"
+	"flags: pushfq\n"
+	"popfq\n"
+	"ret\n"
+	".size flags,.-flags\n"
+	".popsection\n");
+
 /* Nothing is said of it. */
 __asm__(".pushsection .text\n"
 	".type silent,@function\n"

@@ -67,6 +67,24 @@ static void refused(struct insn_undo undo, const char *words)
 			   decoder.insn->op_str, why);
 }
 
+static void unfit(struct insn_undo undo, const char *words)
+{
+	cr_assert_not_null(undo.unfit, "%s", decoder.insn->mnemonic);
+	cr_expect_not_null(strstr(undo.unfit, words), "%s", undo.unfit);
+	refused(undo, words);
+}
+
+Test(undo, what_the_kernel_cannot_step_over_unseen)
+{
+	unfit(JUDGE(0x9c), "trap flag");			    /* pushf */
+	unfit(JUDGE(0x66, 0x9c), "trap flag");			    /* pushfw */
+	unfit(JUDGE(0x0f, 0x1f, 0x44, 0, 0), "the kernel may put"); /* nopl */
+	cr_expect_null(JUDGE(0x9d).unfit);			    /* popf */
+	cr_expect_null(JUDGE(0xc5, 0xf8, 0x28, 0xc1).unfit);	    /* vmovaps */
+	cr_expect_null(JUDGE(0x0f, 0xa2).unfit);		    /* cpuid */
+	cr_expect_null(JUDGE(0xf0, 0x48, 0x0f, 0xc1, 0x07).unfit);  /* lock xadd */
+}
+
 Test(undo, registers_and_flags)
 {
 	stores_nothing(JUDGE(0x48, 0x89, 0xe5));	     /* mov %rsp,%rbp */
@@ -147,7 +165,6 @@ Test(undo, the_stack)
 	refused(JUDGE(0x8f, 0x03), "memory");		       /* pop (%rbx) */
 	refused(JUDGE(0x66, 0x50), "prefix");		       /* push %ax */
 	refused(JUDGE(0x0f, 0xa0), "special");		       /* push %fs */
-	refused(JUDGE(0x9c), "more than general");	       /* pushf */
 	refused(JUDGE(0xc8, 0x10, 0, 0), "more than general"); /* enter */
 }
 

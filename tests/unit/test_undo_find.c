@@ -106,6 +106,32 @@ Test(undo_find, what_the_instruction_itself_rules_out)
 	refused(0x10, "cannot be read");
 }
 
+Test(undo_find, nothing)
+{
+	struct error *unreadable, *unfit, *error;
+	struct insn_undo undo;
+
+	refused(address("variable"), "undone");
+	error = undo_find_nothing(inferior, address("variable"), &undo);
+	cr_expect_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_eq(undo.len, 2);
+	cr_expect_null(undo.why_not);
+	cr_expect_eq(undo.store.len, 0);
+	error = undo_find_nothing(inferior, address("framed_store"), &undo);
+	cr_expect_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_eq(undo.store.len, 0);
+	cr_expect_not(undo.by_frame_pointer);
+
+	unfit = undo_find_nothing(inferior, address("flags"), &undo);
+	cr_assert_not_null(unfit);
+	cr_expect_not_null(strstr(error_text(unfit), "no uprobe"), "%s",
+			   error_text(unfit));
+	unreadable = undo_find_nothing(inferior, 0x10, &undo);
+	cr_assert_not_null(unreadable);
+	error_destroy(unfit);
+	error_destroy(unreadable);
+}
+
 Test(undo_find, calls_and_returns_with_a_shadow_stack)
 {
 	/* A word that is there on any processor. */

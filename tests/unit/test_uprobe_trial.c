@@ -84,6 +84,49 @@ static void expect_stop_behind(const struct probe_place *place, bool blocked)
 	trial_deinit(&trial);
 }
 
+/* Sends each thread that hits to where nothing is. */
+static int load_redirector(void)
+{
+	const uint64_t nowhere = arch_native()->nowhere;
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_IMM | BPF_DW,
+		 .dst_reg = BPF_REG_2,
+		 .imm = (int32_t)(uint32_t)nowhere},
+		{.imm = (int32_t)(uint32_t)(nowhere >> 32)},
+		{.code = BPF_STX | BPF_MEM | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_2,
+		 .off = reg_by_number(arch_native(), arch_native()->pc_reg)
+				->bpf_offset},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_kernel_load(uprobe_kind(&options), insns,
+			       sizeof(insns) / sizeof(*insns), NULL, 0);
+}
+
+/* It is not executed, and nothing else is. */
+static void expect_fault(const struct probe_place *place, int program_fd)
+{
+	const struct trial_job job = {place->function, 1, false};
+	_cleanup_error_ struct error *error = NULL;
+	struct trial_outcome outcome = {0};
+	struct trial trial;
+	int fd;
+
+	cr_assert_null(trial_init(&trial, arch_native()));
+	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
+	error = trial_run(&trial, &job, false, &outcome);
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	cr_expect_eq(outcome.stops, 1);
+	cr_expect_eq(outcome.signal, SIGSEGV);
+	cr_expect_eq(outcome.pc, arch_native()->nowhere);
+	cr_expect_eq(outcome.fault, arch_native()->nowhere);
+	closer_add_fd(closer, fd);
+	trial_deinit(&trial);
+}
+
 static void expect_stops_behind(void)
 {
 	const struct probe_place *places = arch_native()->probe_places;
@@ -100,6 +143,27 @@ Test(uprobe_trial, stop_is_behind_the_instruction, .init = begin, .fini = finish
 	expect_stops_behind();
 	use_perf();
 	expect_stops_behind();
+}
+
+/* What is told of this kernel is what it does. */
+static void expect_redirection(bool expected)
+{
+	_cleanup_close_ int program_fd = load_redirector();
+
+	cr_assert_eq(program_fd >= 0, expected);
+	for (int kind = 0; expected && kind < 2; kind++)
+		expect_fault(&arch_native()->probe_places[kind], program_fd);
+}
+
+Test(uprobe_trial, programs_set_the_pc, .init = begin, .fini = finish)
+{
+	bool redirects;
+
+	choose();
+	redirects = options.redirects;
+	expect_redirection(redirects);
+	use_perf();
+	expect_redirection(redirects);
 }
 
 /* A false hit of any kind costs something, whichever way uprobes are made. */

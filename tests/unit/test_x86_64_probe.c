@@ -17,6 +17,7 @@
 #include "bpf/probe.h"
 #include "bpf/program.h"
 #include "bpf/uprobe_event.h"
+#include "bpf/uprobe_trial.h"
 #include "inferior/inferior.h"
 
 enum { ROUNDS = 10, FLAG_ROUNDS = 300 };
@@ -101,6 +102,8 @@ static struct insn_store in_variable(void)
 }
 
 /* ---- the tracer's side ---- */
+
+static bool redirects; /* the programs stop threads before the instruction */
 
 static struct {
 	struct bpf_kernel kernel;
@@ -201,7 +204,8 @@ static void put(const char *place, const struct insn_store *store,
 		struct agent_expr *condition, struct agent_expr *command)
 {
 	const struct bpf_site site = {.kind = uprobe_kind(&fixture.options),
-				      .store = *store};
+				      .store = *store,
+				      .redirects = redirects};
 	const struct agent_list conditions = {&condition, condition ? 1 : 0};
 	const struct agent_list commands = {&command, command ? 1 : 0};
 
@@ -213,6 +217,19 @@ static void put(const char *place, const struct insn_store *store,
 	fixture.shared = &fixture.kernel.shared->locations[fixture.program->location];
 	fixture.shared->armed = (uintptr_t)place;
 	open_probe(place);
+}
+
+/* Does this kernel let programs set the PC? */
+static void skip_unless_redirecting(void)
+{
+	struct closer *closer = closer_create();
+	struct uprobe_options found;
+
+	skip_unless(uprobe_choose(arch_native(), closer, &found));
+	closer_destroy(closer);
+	if (!found.redirects)
+		cr_skip_test("programs may not set the PC here");
+	redirects = true;
 }
 
 static void take_out(void)
@@ -449,6 +466,106 @@ Test(probe_multi, selectors_have_16_bits)
 	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
 	cr_expect_eq(get(now, CS), get(&then, CS));
 	cr_expect_eq(get(now, SS), get(&then, SS));
+}
+
+/* ---- stops before the instruction ---- */
+
+/* Nothing but the PC is another, the instruction is executed when the thread goes on.
+ */
+static void redirect_once(const char *place)
+{
+	struct regs then, *now;
+	uint32_t value, stored;
+
+	step_to(place);
+	then = *fetch();
+	value = (uint32_t)get(&then, RSI);
+	hit(BPF_TRUE);
+	cr_expect_eq(fixture.record.stored_known, 0);
+	now = fetch();
+	cr_expect_eq(get(now, RIP), arch_native()->nowhere);
+	cr_assert_eq(reg_write_u64(now, RIP, (uintptr_t)place), 0);
+	expect_equal(now, &then);
+	now = fetch();
+	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	expect_equal(now, &then);
+	cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
+	fixture.shared->armed = 0;
+	pass();
+	fixture.shared->armed = (uintptr_t)place;
+	cr_assert_eq(inferior_read(&fixture.inferior, (uintptr_t)cell, &stored, 4), 4);
+	cr_expect_eq(stored, value);
+}
+
+BOTH(redirection)
+{
+	const char *const places[] = {at_nop,	at_push, at_variable,
+				      at_frame, at_call, at_jump};
+
+	skip_unless_redirecting();
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		put(places[i], &no_store, NULL, NULL);
+		for (unsigned int round = 0; round < ROUNDS; round++)
+			redirect_once(places[i]);
+		expect_hits(0, ROUNDS, 0);
+		take_out();
+	}
+}
+
+BOTH(false_hits_are_not_redirected)
+{
+	skip_unless_redirecting();
+	put(at_variable, &no_store, register_has("cs", 0), NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		pass();
+	cr_expect_eq(fixture.records, 0);
+	expect_hits(ROUNDS, 0, 0);
+}
+
+/* The signal is gone, and the thread executes nothing else. */
+BOTH(a_lost_signal_leaves_a_fault)
+{
+	siginfo_t info;
+
+	skip_unless_redirecting();
+	put(at_variable, &no_store, NULL, NULL);
+	hit(BPF_TRUE);
+	for (int i = 0; i < 3; i++) {
+		info = resume(i % 2 ? PTRACE_SINGLESTEP : PTRACE_CONT);
+		cr_assert_eq(info.si_signo, SIGSEGV);
+		cr_expect_gt(info.si_code, 0);
+		cr_expect_eq((uintptr_t)info.si_addr, arch_native()->nowhere);
+		cr_expect_eq(get(fetch(), RIP), arch_native()->nowhere);
+	}
+}
+
+/* A step to the place, and one of the instruction. */
+BOTH(steps_are_redirected)
+{
+	skip_unless_redirecting();
+	put(at_variable, &no_store, NULL, NULL);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct regs *now;
+		siginfo_t info;
+
+		step_to(at_variable);
+		info = resume(PTRACE_SINGLESTEP);
+		cr_assert_eq(info.si_signo, SIGSTOP);
+		cr_assert_eq(info.si_code, SI_KERNEL);
+		fixture.records = 0;
+		bpf_kernel_drain(&fixture.kernel);
+		cr_assert_eq(fixture.records, 1);
+		now = fetch();
+		cr_expect_eq(get(now, RIP), arch_native()->nowhere);
+		cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+		cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
+		fixture.shared->armed = 0;
+		info = resume(PTRACE_SINGLESTEP);
+		cr_assert_eq(info.si_signo, SIGTRAP);
+		cr_expect_eq(get(fetch(), RIP), (uintptr_t)at_frame);
+		pass();
+		fixture.shared->armed = (uintptr_t)at_variable;
+	}
 }
 
 /* ---- decisions ---- */
