@@ -2,7 +2,10 @@
 """Conditional breakpoints at instructions of every kind, which are executed before
 their stop and undone: the client sees each true hit once, before the instruction, and
 the program's own results show that each was executed once."""
+import os
 import random
+import signal
+import threading
 import time
 
 import harness
@@ -13,6 +16,7 @@ from test_storm import NEVER, PASS, SCALE, SEED, Background, Session, Storm, con
 RAX, RCX, RBP, RSP = 0, 2, 6, 7
 KINDS = "push move load add call branch jump leave return".split()
 STORES = "store update count".split()
+OTHERS = "ask write rewrite exchange indirect vector x87 string".split()
 
 
 class Probe(Session):
@@ -33,6 +37,8 @@ class Probe(Session):
 
     def on_hit(self, stop):
         tid = super().on_hit(stop)
+        if self.place in OTHERS:
+            return tid
         i = self.register(tid, 5)
         self.client.ask(f"Hg{tid}")
         sp, fp = self.register(tid, RSP), self.register(tid, RBP)
@@ -54,13 +60,96 @@ class Probe(Session):
 
 
 def probe(t, place, threads, rounds, activities="", passes="", interrupts=0.0,
-          seed=SEED):
-    program = Storm(t, threads, max(64, int(rounds * SCALE)), "k" + activities)
-    session = Probe(t, program, place, passes=passes, seed=seed)
+          seed=SEED, conditions=None):
+    kind = "o" if place in OTHERS else "k"
+    program = Storm(t, threads, max(64, int(rounds * SCALE)), kind + activities)
+    session = Probe(t, program, place, conditions, passes, seed)
     t.match(r" uprobe ", session.engine(), "the engine")
     program.go()
     session.must_agree(session.run(interrupts))
     return session
+
+
+def redirects(t):
+    """Can threads be stopped before any instruction, with no need to undo it?"""
+    client = rsp.Client(t.server("COMM", t.prog("loop")))
+    text = client.monitor("engines")
+    client.close()
+    return "threads stop before the instruction" in text
+
+
+def need_redirection(t):
+    t.need_x86()
+    t.need_kernel_conditions()
+    if not redirects(t):
+        t.skip("this kernel lets no program set the PC")
+
+
+def test_what_cannot_be_undone(t):
+    need_redirection(t)
+    for place in OTHERS:
+        probe(t, place, 1, 640)
+        probe(t, place, 8, 64)
+        probe(t, place, 4, 640, "uaf", PASS, interrupts=0.3)
+
+
+def test_hits_of_which_nobody_is_told(t):
+    """The kernel does not know fs_base: the stub decides each hit, and lets the thread go
+    on behind the instruction, which is executed once."""
+    t.need_x86()
+    t.need_kernel_conditions()
+    code = condition().partition(",")[2][:-2] + "26003a2200130e0f27"
+    for place in ["add"] + OTHERS * redirects(t):
+        session = probe(t, place, 4, 128, conditions=f";X{len(code) // 2:x},{code}")
+        t.check(session.hits > 0, "hits")
+
+
+class Sender:
+    """Sends signals to a process all the time, in the background."""
+
+    def __init__(self, pid, *signals):
+        self.pid, self.signals = pid, signals
+        self.chance = random.Random(SEED)
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.send)
+        self.thread.start()
+
+    def send(self):
+        while not self.ended.wait(self.chance.random() * 0.002):
+            for number in self.signals:
+                try:
+                    os.kill(self.pid, number)
+                except ProcessLookupError:
+                    return
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+def disturbed(t, place, *signals):
+    program = Storm(t, 4, max(64, int(2000 * SCALE)), "o" if place in OTHERS else "k")
+    session = Probe(t, program, place, passes=PASS + ";13")
+    program.go()
+    sender = Sender(program.pid, *signals)
+    try:
+        end = session.run()
+    finally:
+        sender.end()
+    session.must_agree(end)
+
+
+def test_continued_from_outside(t):
+    """A SIGCONT discards the signal that a hit sends, and no hit is lost for that."""
+    need_redirection(t)
+    for place in "add", "write":
+        disturbed(t, place, signal.SIGCONT)
+
+
+def test_stopped_from_outside(t):
+    need_redirection(t)
+    for place in "add", "write":
+        disturbed(t, place, signal.SIGSTOP, signal.SIGCONT)
 
 
 def test_many_threads(t):

@@ -18,7 +18,8 @@ SEED = int(os.environ.get("STORM_SEED", "1"))
 SCALE = float(os.environ.get("STORM_SCALE", "1"))
 NAMES = ("go hit_at watched_at calls trues sent handled alarms children chlds raised "
          "trapped errors done push_at move_at store_at update_at count_at load_at add_at "
-         "call_at branch_at jump_at leave_at return_at").split()
+         "call_at branch_at jump_at leave_at return_at ask_at write_at rewrite_at "
+         "exchange_at indirect_at vector_at x87_at string_at").split()
 ARGUMENT = {"x86_64": (5, 4), "aarch64": (0, 1)}  # registers of the first two arguments
 PC = {"x86_64": 16, "aarch64": 32}
 SP = {"x86_64": 7, "aarch64": 31}

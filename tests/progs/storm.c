@@ -35,12 +35,12 @@ static struct counts {
 	atomic_ulong children, chlds;	 /* forked; SIGCHLD */
 	atomic_ulong raised, trapped;	 /* SIGTRAP of its own */
 	atomic_ulong errors, done;
-	atomic_ulong places[12]; /* addresses in kinds() */
+	atomic_ulong places[20]; /* addresses in kinds() and others() */
 } * counts;
 
 static pthread_t *workers;
 static long nworkers, rounds;
-static int calls_kinds;
+static int calls_kinds, calls_others;
 static volatile long watched[2];
 static char *page;
 static atomic_ulong finished, leave; /* workers that are through; may they end? */
@@ -93,16 +93,67 @@ __asm__(".pushsection .text\n"
 	"ret\n"
 	".popsection\n");
 
+/* The same of instructions that cannot be undone. */
+unsigned long others(unsigned long i, const unsigned long *seven);
+extern const char others_ask[], others_write[], others_rewrite[], others_exchange[],
+	others_indirect[], others_vector[], others_x87[], others_string[];
+__asm__(".pushsection .text\n"
+	".type others,@function\n"
+	".globl others\n"
+	"others: push %rbx\n"
+	"sub $32, %rsp\n"
+	"xor %eax, %eax\n"
+	"xor %ecx, %ecx\n"
+	"others_ask: cpuid\n"
+	"mov %rsi, %rbx\n"
+	"lea 8(%rsp), %rdx\n"
+	"lea 1(%rdi), %rax\n"
+	"others_write: mov %rax, (%rdx)\n"
+	"others_rewrite: add %rdi, (%rdx)\n"
+	"others_exchange: xchg %rax, (%rdx)\n"
+	"others_indirect: call *others_target(%rip)\n"
+	"movq %rax, %xmm0\n"
+	"others_vector: paddq %xmm0, %xmm0\n"
+	"movq %xmm0, %rcx\n"
+	"fildq (%rdx)\n"
+	"others_x87: fadd %st(0), %st\n"
+	"fistpq (%rdx)\n"
+	"others_string: lodsq\n"
+	"sub %rbx, %rsi\n"
+	"add %rsi, %rax\n"
+	"add %rcx, %rax\n"
+	"add (%rdx), %rax\n"
+	"add $32, %rsp\n"
+	"pop %rbx\n"
+	"ret\n"
+	".size others, .-others\n"
+	".popsection\n"
+	".pushsection .data.rel.ro, \"aw\"\n"
+	".balign 8\n"
+	"others_target: .quad kinds_inner\n"
+	".popsection\n");
+
 static void note_places(void)
 {
 	const char *const places[] = {
-		kinds_push,   kinds_move, kinds_store, kinds_update,
-		kinds_count,  kinds_load, kinds_add,   kinds_call,
-		kinds_branch, kinds_jump, kinds_leave, kinds_return,
+		kinds_push,	 kinds_move,	kinds_store,	kinds_update,
+		kinds_count,	 kinds_load,	kinds_add,	kinds_call,
+		kinds_branch,	 kinds_jump,	kinds_leave,	kinds_return,
+		others_ask,	 others_write,	others_rewrite, others_exchange,
+		others_indirect, others_vector, others_x87,	others_string,
 	};
 
-	for (int i = 0; i < 12; i++)
+	for (int i = 0; i < 20; i++)
 		atomic_store(&counts->places[i], (unsigned long)places[i]);
+}
+
+static void call_others(unsigned long i)
+{
+	static const unsigned long seven = 7;
+
+	if (others(i, &seven) != 14 * i + 25)
+		atomic_fetch_add(&counts->errors, 1);
+	hit(i, page);
 }
 
 static void call_kinds(unsigned long i)
@@ -123,12 +174,19 @@ static void call_kinds(unsigned long i)
 {
 	hit(i, page);
 }
+
+static void call_others(unsigned long i)
+{
+	hit(i, page);
+}
 #endif
 
 static void call(unsigned long i)
 {
 	if (calls_kinds)
 		call_kinds(i);
+	else if (calls_others)
+		call_others(i);
 	else
 		hit(i, page);
 }
@@ -403,6 +461,7 @@ int main(int argc, char **argv)
 	atomic_store(&counts->watched_at, (unsigned long)watched);
 	note_places();
 	calls_kinds = strchr(letters, 'k') != NULL;
+	calls_others = strchr(letters, 'o') != NULL;
 	atomic_store(&counts->hit_at, (unsigned long)hit);
 	if (!strchr(letters, 'l'))
 		run_all((void *)letters);
