@@ -122,6 +122,38 @@ int thread_set_pc(const struct thread *thread, uint64_t pc)
 	return regs_store(thread, &regs, regset);
 }
 
+/* 1 if there were such bits, 0, or a negative errno. */
+static int clear_bits(struct regs *regs, unsigned int number, uint64_t bits)
+{
+	uint64_t value;
+	int r = reg_read_u64(regs, number, &value);
+
+	if (r < 0 || !(value & bits))
+		return r;
+	r = reg_write_u64(regs, number, value & ~bits);
+	return r < 0 ? r : 1;
+}
+
+int thread_hit_again(const struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	unsigned int regset = pc_regset(arch);
+	const struct reg_def *row;
+	struct regs regs;
+	bool any = false;
+	int r;
+
+	regs_init(&regs, arch);
+	r = regs_fetch(thread, &regs, regset);
+	for (unsigned int i = 0; r >= 0 && (row = reg_by_number(arch, i)); i++) {
+		if (row->bpf_rule.set == 0 || row->regset != regset)
+			continue;
+		r = clear_bits(&regs, i, row->bpf_rule.set);
+		any |= r > 0;
+	}
+	return r >= 0 && any ? regs_store(thread, &regs, regset) : r;
+}
+
 /* The regset that the thread pointer is in: the thread areas are there, too. */
 static int fetch_thread_pointer(const struct thread *thread, struct regs *regs)
 {

@@ -253,6 +253,8 @@ static void report(struct run *run, const struct stop *stop)
 	run->last = *stop;
 	if (thread && stop->kind == STOP_WATCH)
 		watch_told(thread, stop);
+	if (thread && stop->kind == STOP_SWBREAK)
+		thread_hit_again(thread);
 	if (thread) {
 		thread->last_signal = stop->signal;
 		thread->inferior->seen = true;
