@@ -148,6 +148,16 @@ static bool wants_uprobe(const struct engines *engines, const struct location *l
 	return engines->choice == CHOOSE_UPROBE;
 }
 
+/* Among uprobes, those of other servers would take the hits of a trap of ours. */
+static bool may_have_slot(const struct engines *engines,
+			  const struct location *location)
+{
+	if (engines->choice == CHOOSE_PTRACE)
+		return false;
+	return !choice_keeps_out(location) ||
+	       (choice_among_uprobes(location->inferior) && !is_own_trap(location));
+}
+
 static unsigned int list_software(const struct engines *engines,
 				  const struct location *location, int *choices)
 {
@@ -159,7 +169,7 @@ static unsigned int list_software(const struct engines *engines,
 
 	if (first)
 		choices[n++] = ENGINE_UPROBE;
-	if (!choice_keeps_out(location) && engines->choice != CHOOSE_PTRACE) {
+	if (may_have_slot(engines, location)) {
 		choices[n++] = ENGINE_PERF_EVENT;
 		choices[n++] = ENGINE_DEBUGREG;
 	}

@@ -12,7 +12,9 @@
  * @choices (room for NENGINES) were filled with their indexes. */
 unsigned int choice_list(const struct engines *engines, const struct location *location,
 			 int *choices);
-/** Why a location is kept out of hardware slots, for people; NULL: it may have one. */
+/** Why a location is kept out of hardware slots, for people; NULL: it may have one.
+ * One that stops at every hit has one all the same where there are uprobes in the
+ * memory and it cannot be one. */
 const char *choice_keeps_out(const struct location *location);
 /**
  * Has the kernel traps of its own in this memory? Then it takes others for its own,

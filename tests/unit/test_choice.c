@@ -7,6 +7,7 @@
 
 #include "bpf/costs.h"
 #include "inferior/symbols.h"
+#include "stops/breakpoints.h"
 
 static struct hit_costs hits_cost; /* here */
 
@@ -138,6 +139,20 @@ Test(choice, one_that_stops_at_each_hit)
 	location.inferior->attached = false;
 	engines.choice = CHOOSE_UPROBE;
 	cr_expect_str_eq(list(), "ui");
+}
+
+/* A trap of ours is the last choice there: other servers' uprobes would take its hits.
+ */
+Test(choice, among_uprobes)
+{
+	struct breakpoints breakpoints = {.uprobed = true};
+
+	location.inferior->breakpoints = &breakpoints;
+	location.conditions.count = 0;
+	cr_expect_str_eq(list(), "updi");
+	engines.choice = CHOOSE_PTRACE;
+	cr_expect_str_eq(list(), "i");
+	location.inferior->breakpoints = NULL;
 }
 
 Test(choice, hardware_locations)
