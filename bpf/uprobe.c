@@ -295,6 +295,12 @@ static bool uprobe_intact(struct engine *engine, const struct location *location
 	return trap_is_planted(location) && uprobe_is_insn(location->engine_data);
 }
 
+static bool uprobe_vanished(struct engine *engine, const struct location *location)
+{
+	(void)engine;
+	return uprobe_has_vanished(location->engine_data);
+}
+
 /* The kernel finds the memory of a process by its leader: when that has ended before
  * other threads, any change of the probes in the file may take ours away. */
 static bool has_leader(struct inferior *inferior)
@@ -370,6 +376,7 @@ const struct engine_ops uprobe_engine = {
 	.suspend = uprobe_suspend,
 	.resume = uprobe_resume,
 	.intact = uprobe_intact,
+	.vanished = uprobe_vanished,
 	.outdated = uprobe_outdated,
 	.thread_added = uprobe_thread_added,
 	.on_stop = uprobe_on_stop,

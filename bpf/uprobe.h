@@ -84,5 +84,7 @@ int uprobe_note_insn(struct uprobe_placement *placement,
 		     const struct location *location);
 /** Is it what memory has? The program may have changed it behind the trap. */
 bool uprobe_is_insn(const struct uprobe_placement *placement);
+/** Is the place of the file not mapped there any more? */
+bool uprobe_has_vanished(const struct uprobe_placement *placement);
 
 #endif

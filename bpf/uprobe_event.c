@@ -76,6 +76,13 @@ static const char *why_not(const struct mapping *mapping)
 	return NULL;
 }
 
+/* The kernel plants traps where something may become executable, not only where it is,
+ * and they stay where the program may write by now. */
+static bool may_have_traps(const struct mapping *mapping)
+{
+	return mapping->inode != 0 && mapping->permissions[3] == 'p';
+}
+
 /* By the mapping itself: any file. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
 static char *path_by_mapping(const struct inferior *inferior,
 			     const struct mapping *mapping)
@@ -211,7 +218,8 @@ bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
 	struct mapping mapping;
 
 	if (read_maps(inferior, &maps) < 0 ||
-	    !find_mapping(buffer_string(&maps), addr, &mapping) || why_not(&mapping))
+	    !find_mapping(buffer_string(&maps), addr, &mapping) ||
+	    !may_have_traps(&mapping))
 		return false;
 	*ret = (struct uprobe_text){.file = file_of(&mapping),
 				    .start = mapping.start,

@@ -43,7 +43,7 @@ struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
 /** Legal after a failed find, and twice. */
 void uprobe_target_deinit(struct uprobe_target *target);
 
-/** A mapping of a file in which there can be uprobes. */
+/** A mapping of a file that may have the kernel's traps. */
 struct uprobe_text {
 	struct uprobe_file file;
 	uint64_t start, end; /* addresses */

@@ -9,6 +9,7 @@
 
 #include "bpf/uprobe.h"
 #include "stops/breakpoints.h"
+#include "stops/trap.h"
 
 int uprobe_note_insn(struct uprobe_placement *placement,
 		     const struct location *location)
@@ -39,6 +40,19 @@ static bool is_in_file(const struct uprobe_placement *placement,
 
 	return placement->closing.fd >= 0 && own->inode == file->inode &&
 	       own->major == file->major && own->minor == file->minor;
+}
+
+/* A library may have gone, and another come. */
+bool uprobe_has_vanished(const struct uprobe_placement *placement)
+{
+	const struct location *location = placement->base.location;
+	struct uprobe_text text;
+
+	return !trap_is_planted(location) &&
+	       !(uprobe_text_find(location->inferior, location->addr, &text) &&
+		 is_in_file(placement, &text.file) &&
+		 text.offset + (location->addr - text.start) ==
+			 placement->target.offset);
 }
 
 /* A trap in the file itself is nothing that can be probed: each is the kernel's. */

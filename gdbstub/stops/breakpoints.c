@@ -208,6 +208,23 @@ static struct error *location_create(struct breakpoints *breakpoints,
 	return error;
 }
 
+/* A library that comes and goes would leave one behind each time. */
+static void drop_vanished(struct breakpoints *breakpoints)
+{
+	struct location *location, *next;
+
+	for (location = TAILQ_FIRST(&breakpoints->locations); location;
+	     location = next) {
+		next = TAILQ_NEXT(location, link);
+		if (location->state != LOCATION_IN ||
+		    !location->engine->ops->vanished ||
+		    !location->engine->ops->vanished(location->engine, location))
+			continue;
+		location_take_out(location, false);
+		location_destroy(breakpoints, location);
+	}
+}
+
 static bool is_intact(const struct location *location)
 {
 	const struct engine *engine = location->engine;
@@ -271,11 +288,13 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 	error = mention_variables(breakpoints, conditions, commands);
 	if (error)
 		return error;
-	if (location)
+	if (location) {
 		error = location_update(breakpoints, location, conditions, commands);
-	else
+	} else {
+		drop_vanished(breakpoints);
 		error = location_create(breakpoints, type, addr, len, conditions,
 					commands);
+	}
 	traps_update_shadow(breakpoints);
 	return error;
 }

@@ -157,6 +157,11 @@ struct engine_ops {
 	 */
 	bool (*intact)(struct engine *engine, const struct location *location);
 	/**
+	 * Has what it lay in gone? Such a location, of which clients say nothing more,
+	 * is to be dropped. NULL: it costs nothing to keep it.
+	 */
+	bool (*vanished)(struct engine *engine, const struct location *location);
+	/**
 	 * Is it to be put in anew, as a setting of struct engine has changed? NULL:
 	 * never.
 	 */
