@@ -18,15 +18,17 @@ def every(period):
 
 
 def changed_text(pid, path):
-    """Addresses where the program's text is not what its file says."""
+    """Addresses where the program's text is not what the file says: its own, or the one
+    that it was a copy of."""
     with open(path, "rb") as file:
         content = file.read()
-    path = os.path.realpath(path)
     changed = []
     with open(f"/proc/{pid}/maps", encoding="latin1") as maps, \
             open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        own = maps.readline().partition("/")[2].rstrip("\n")  # the executable is first
+        maps.seek(0)
         for line in maps:
-            match = re.match(rf"(\w+)-(\w+) r-x\S* (\w+) .* {re.escape(path)}$", line)
+            match = re.match(rf"(\w+)-(\w+) r-x\S* (\w+) .* /{re.escape(own)}$", line)
             if match:
                 begin, end, offset = (int(n, 16) for n in match.groups())
                 memory.seek(begin)
@@ -37,11 +39,12 @@ def changed_text(pid, path):
 
 
 class Rounds:
-    """The program `rounds`; @rounds of each of @threads."""
+    """The program `rounds`, or a copy; @rounds of each of @threads. @wrapper: what starts
+    it, in the same process."""
 
-    def __init__(self, t, threads=3, rounds=10 ** 12):
+    def __init__(self, t, threads=3, rounds=10 ** 12, path=None, wrapper=()):
         self.t, self.path = t, t.prog("rounds")
-        self.process = harness.Process(t, [self.path, threads, rounds])
+        self.process = harness.Process(t, [*wrapper, path or self.path, threads, rounds])
         self.pid = self.process.pid
         self.process.wait_output("begun")
         self.parts = [int(a, 16) for a in re.findall("part 0x(\\w+)", self.process.output())]
@@ -82,9 +85,10 @@ class Rounds:
 class Session:
     """A server that has attached to the program, and its client."""
 
-    def __init__(self, t, program, **kwargs):
+    def __init__(self, t, program, command=None, **kwargs):
         self.t, self.program = t, program
-        self.server = t.server("--attach", "COMM", program.pid, **kwargs)
+        self.server = harness.Server(t, ["--attach", "COMM", str(program.pid)],
+                                     program=command, **kwargs)
         self.client = rsp.Client(self.server)
         self.client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
         self.client.ask("QStartNoAckMode")
@@ -94,6 +98,9 @@ class Session:
     def insert(self, kind, part, conditions=""):
         self.t.equal(self.client.ask(f"Z{kind},{self.program.parts[part]:x},1{conditions}"),
                      "OK", f"Z{kind}")
+
+    def remove(self, kind, part):
+        self.t.equal(self.client.ask(f"z{kind},{self.program.parts[part]:x},1"), "OK", "z")
 
     def go(self, packet="vCont;c"):
         """Lets the program run, without waiting for a stop."""

@@ -127,7 +127,9 @@ class Client:
                 text += bytes.fromhex(packet.lstrip(b"O").decode())
                 if packet[:1] != b"O":
                     return text.decode()
-            elif kind == b"$":
+            elif kind == b"%":
+                self.notifications.append(packet.decode("latin1"))
+            else:
                 raise ValueError(f"monitor {line}: {packet!r} after {text!r}")
 
     def interrupt(self):

@@ -24,12 +24,12 @@ def in_order(ids):
 class NonStop:
     """A client in non-stop mode with a program of its own."""
 
-    def __init__(self, t, *arguments, program="counters", options=(), multi=False):
+    def __init__(self, t, *arguments, path=None, options=(), multi=False):
         t.need_x86()
         self.t = t
-        self.program = program
+        self.path = path or t.prog("counters")
         self.symbols = {}
-        command = [] if multi else [t.prog(program), *arguments]
+        command = [] if multi else [self.path, *arguments]
         self.server = t.server(*options, "COMM", *command)
         self.connect()
 
@@ -75,7 +75,7 @@ class NonStop:
     def symbol(self, name):
         """An address in the program, which is not randomised."""
         if not self.symbols:
-            text = subprocess.run(["nm", self.t.prog(self.program)], capture_output=True,
+            text = subprocess.run(["nm", self.path], capture_output=True,
                                   text=True, check=True).stdout
             for address, symbol in re.findall(r"^([0-9a-f]+) \w (\w+)$", text, re.M):
                 self.symbols[symbol] = 0x555555554000 + int(address, 16)

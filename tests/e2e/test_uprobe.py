@@ -12,6 +12,7 @@ import rsp
 
 
 NEVER = ";X3,220027"
+ALWAYS = ";X3,220127"
 EAX_IS_ODD = ";X7,26000022010f27"
 
 
@@ -139,6 +140,29 @@ def test_same_place_in_another_process(t):
         other.remove(part)
 
 
+STORE_AT = 4  # a store to the frame of part000: no uprobe where there are more threads
+
+
+def test_same_place_of_another_server(t):
+    """Its uprobes would take the hits of a trap that the kernel could have made."""
+    need_uprobes(t)
+    other, many = Many(t), Many(t, threads=2)
+    many.insert(100, ALWAYS)
+    t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop with two threads")
+    other.client.monitor("set engine uprobe")
+    stores = {part + STORE_AT for part in other.parts[:3]}
+    for store in stores:
+        other.insert(store, NEVER)
+        many.insert(store)
+    many.remove(100)
+    t.equal(engines(other.table()), ["uprobe"] * 3, "the other's engines")
+    while stores:
+        t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop")
+        t.check(many.pc() in stores, f"a stop at {many.pc():#x}, of {stores}")
+        stores.remove(many.pc())
+        many.client.ask(f"z0,{many.pc():x},1")
+
+
 def test_loaded_anew_elsewhere(t):
     """A library that comes and goes, each time at another address."""
     need_uprobes(t)
@@ -221,11 +245,13 @@ emit(calls=[called(), called()])
 
 
 def test_forked_children_leave_traps_in_place(t):
-    """Of one that the kernel has for a child, it would take the parent's along."""
+    """Of one that the kernel has for a child, it would take the parent's along. (Slots,
+    which a trap of ours would not need, are taken.)"""
     need_uprobes(t)
     rounds = 12
     gdb = t.gdb(t.server("COMM", t.prog("family"), "threads", rounds),
                 "monitor set engine uprobe", "set breakpoint always-inserted on",
+                *(f"hbreak *((char *)expect + {at}) if $rsp == 0" for at in (0, 1, 4, 8)),
                 "break *((char *)work + 4)", prog=t.prog("family"),
                 first=["maintenance set target-non-stop on"], python="""
 found = set()
@@ -240,6 +266,24 @@ emit(count=len(found), table=table, status=events.exit_code)
 """)
     t.equal((gdb.results[0]["count"], gdb.results[0]["status"]), (4 * rounds, 0), "stops")
     t.check("int3" in engines(gdb.results[0]["table"]), "a trap of ours")
+
+
+def test_resumed_where_it_stopped(t):
+    """With the breakpoint still there, it stops again, whatever serves it: gdb relies on
+    that. The registers are the same, too."""
+    need_uprobes(t)
+    seen = []
+    for engine in "ptrace", "uprobe", "hardware":
+        many = Many(t, rounds=1)
+        many.client.monitor(f"set engine {engine}")
+        many.insert(7, ALWAYS)
+        for _ in range(3):
+            t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop")
+            t.equal(many.pc(), many.parts[7], "PC")
+            seen.append(many.client.ask("g")[:2 * (17 * 8 + 4)])
+        many.remove(7)
+        t.equal(many.client.ask("vCont;c")[:3], "W00", "the end")
+    t.equal(len(set(seen)), 1, f"registers: {seen}")
 
 
 # Memory

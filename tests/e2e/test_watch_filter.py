@@ -174,7 +174,7 @@ def test_what_the_client_was_shown(t):
 def running_loop(t):
     """The loop runs in non-stop mode and has got a watchpoint meanwhile. The client
     hears of its first hit, as it may remember what was there before."""
-    n = NonStop(t, "loop", str(10 ** 9), program=PROG)
+    n = NonStop(t, "loop", str(10 ** 9), path=t.prog(PROG))
     flag = n.symbol("flag")
     n.fetch(n.ask("?"))
     n.expect("OK", "vCont;c")

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads libgreet.so, which is beside it, calls it 10 times and unloads it: three times,
- * each time at another address.
+ * or reload TIMES; each time at another address.
  */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LOADS = 3, CALLS = 10 };
+enum { CALLS = 10 };
 
 /* Something lies where the library was. */
 static void fill(void *addr)
@@ -23,11 +24,10 @@ static void fill(void *addr)
 int main(int argc, char **argv)
 {
 	char path[PATH_MAX];
-	int sum = 0;
+	int loads = argc > 1 ? atoi(argv[1]) : 3, sum = 0;
 
-	(void)argc;
 	snprintf(path, sizeof(path), "%s/libgreet.so", dirname(argv[0]));
-	for (int load = 0; load < LOADS; load++) {
+	for (int load = 0; load < loads; load++) {
 		void *library = dlopen(path, RTLD_NOW);
 		int (*greet)(int x) = library ? dlsym(library, "greet") : NULL;
 

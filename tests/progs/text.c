@@ -9,7 +9,10 @@
  *               elsewhere, with something else in its old place
  *   changing    that as well; after the first 10 calls the program changes the number
  *               that the function adds
- * It is called 20 times, begin() and middle() are called before and in between.
+ *   rewritten   that as well; it writes all of the function anew, to add 7
+ *   twice       that as well; after the first 10 calls it is mapped once more, where it
+ * is called then, and again, only to be read It is called 20 times, begin() and
+ * middle() are called before and in between.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -25,12 +28,15 @@ enum { PAGE = 4096, ADDED_AT = 5, CALLS = 10 };
 #if defined(__x86_64__)
 /* nop; mov %edi,%eax; add $1,%eax; ret */
 static const unsigned char code[] = {0x90, 0x89, 0xf8, 0x83, 0xc0, 0x01, 0xc3};
+/* mov %edi,%eax; add $7,%eax; nop; ret */
+static const unsigned char other_code[] = {0x89, 0xf8, 0x83, 0xc0, 0x07, 0x90, 0xc3};
 #else
-static const unsigned char code[] = {0};
+static const unsigned char code[] = {0}, other_code[] = {0};
 #endif
 
 typedef int function(int x);
 static function *volatile function_at;
+static const unsigned char *volatile readable;
 static int file;
 
 __attribute__((noinline)) void begin(void);
@@ -81,13 +87,34 @@ static void move(void)
 		(function *)(unsigned long)map(PROT_READ | PROT_EXEC, MAP_PRIVATE);
 }
 
-static void change(void)
+static void map_again(void)
+{
+	function_at =
+		(function *)(unsigned long)map(PROT_READ | PROT_EXEC, MAP_PRIVATE);
+	readable = map(PROT_READ, MAP_PRIVATE);
+}
+
+static void change(unsigned int where, const unsigned char *bytes, size_t len)
 {
 	unsigned char *at = (unsigned char *)(unsigned long)function_at;
 
 	mprotect(at, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-	at[ADDED_AT] = 3;
+	memcpy(at + where, bytes, len);
 	mprotect(at, PAGE, PROT_READ | PROT_EXEC);
+}
+
+static void disturb(const char *kind)
+{
+	static const unsigned char three = 3;
+
+	if (strcmp(kind, "moving") == 0)
+		move();
+	else if (strcmp(kind, "changing") == 0)
+		change(ADDED_AT, &three, 1);
+	else if (strcmp(kind, "rewritten") == 0)
+		change(0, other_code, sizeof(other_code));
+	else if (strcmp(kind, "twice") == 0)
+		map_again();
 }
 
 static int calls(int from)
@@ -111,10 +138,7 @@ int main(int argc, char **argv)
 	function_at = (function *)(unsigned long)place(kind);
 	begin();
 	sum = calls(0);
-	if (strcmp(kind, "moving") == 0)
-		move();
-	if (strcmp(kind, "changing") == 0)
-		change();
+	disturb(kind);
 	middle();
 	sum += calls(CALLS);
 	printf("sum %d\n", sum);
