@@ -8,26 +8,14 @@
 #include "agent/insn.h"
 #include "agent/ir.h"
 #include "bpf/program.h"
+#include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
 static struct programs programs;
 
-static void no_record(void *data, const struct bpf_hit_record *record)
-{
-	(void)data;
-	(void)record;
-}
-
 static void set_up(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	error = bpf_kernel_init(&kernel, no_record, NULL);
-	if (error && error_errno(error) == EPERM)
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	programs_init(&programs, &kernel, arch_native(), false);
+	start_programs(&kernel, &programs, no_record, NULL);
 }
 
 static void tear_down(void)
@@ -38,15 +26,6 @@ static void tear_down(void)
 
 TestSuite(code, .timeout = 60);
 TestSuite(code_in_kernel, .init = set_up, .fini = tear_down, .timeout = 60);
-
-static struct agent_expr *make(const uint8_t *bytes, size_t len)
-{
-	struct agent_expr *expr = NULL;
-	_cleanup_error_ struct error *error = agent_expr_create(bytes, len, &expr);
-
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
-}
 
 /* Registers 1 and 2 have 32 and 8 bits. */
 static unsigned int register_bits(void *data, unsigned int number)
@@ -69,7 +48,7 @@ static struct ir make_ir(const uint8_t *bytes, size_t len)
 		.register_bits = register_bits,
 		.undecided = undecided,
 	};
-	struct agent_expr *expr = make(bytes, len);
+	struct agent_expr *expr = make_expr(bytes, len);
 	struct ir ir;
 
 	cr_assert_null(ir_create(expr, &target, &ir));
@@ -86,7 +65,7 @@ struct cost {
 
 static struct cost cost_in_kernel(const uint8_t *bytes, size_t len)
 {
-	struct agent_expr *expr = make(bytes, len);
+	struct agent_expr *expr = make_expr(bytes, len);
 	const struct agent_list conditions = {&expr, 1};
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);

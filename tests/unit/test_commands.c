@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "bpf/program.h"
 #include "bpf/trial.h"
+#include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
 static struct programs programs;
@@ -31,13 +32,6 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 	nhits++;
 }
 
-static void skip_unless(struct error *error)
-{
-	if (error && (error_errno(error) == EPERM || error_errno(error) == EACCES))
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-}
-
 static void set_up(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -51,9 +45,7 @@ static void set_up(void)
 	page_end = strcpy(pages + page - 4, "end");
 	memset(longest_text, 'x', sizeof(longest_text) - 1);
 	memset(long_text, 'y', sizeof(long_text) - 1);
-	skip_unless(arch_native()->init());
-	skip_unless(bpf_kernel_init(&kernel, on_record, NULL));
-	programs_init(&programs, &kernel, arch_native(), false);
+	start_programs(&kernel, &programs, on_record, NULL);
 	skip_unless(trial_init(&trial, arch_native()));
 	fd = bpf_kernel_load_false(BPF_KIND_EVENT);
 	skip_unless(trial_pass(&trial, fd, true, false, &outcome));

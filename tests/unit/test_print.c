@@ -11,6 +11,7 @@
 #include "bpf/kernel.h"
 #include "bpf/print.h"
 #include "bpf/program.h"
+#include "tests/unit/support.h"
 
 enum { LOG_SIZE = 1024 * 1024 };
 
@@ -170,21 +171,10 @@ Test(print, what_is_not_known)
 
 static struct bpf_kernel kernel;
 
-static void no_record(void *data, const struct bpf_hit_record *record)
-{
-	(void)data;
-	(void)record;
-}
-
 static void set_up(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	error = bpf_kernel_init(&kernel, no_record, NULL);
-	if (error && error_errno(error) == EPERM)
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	skip_unless(arch_native()->init());
+	skip_unless(bpf_kernel_init(&kernel, no_record, NULL));
 }
 
 static void tear_down(void)

@@ -7,26 +7,14 @@
 #include <unistd.h>
 
 #include "bpf/program.h"
+#include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
 static struct programs programs;
 
-static void no_record(void *data, const struct bpf_hit_record *record)
-{
-	(void)data;
-	(void)record;
-}
-
 static void set_up(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	error = bpf_kernel_init(&kernel, no_record, NULL);
-	if (error && error_errno(error) == EPERM)
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	programs_init(&programs, &kernel, arch_native(), false);
+	start_programs(&kernel, &programs, no_record, NULL);
 }
 
 static void tear_down(void)

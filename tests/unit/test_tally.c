@@ -11,6 +11,7 @@
 #include "agent/opcode.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
+#include "tests/unit/support.h"
 
 enum { THREADS = 16, ROUNDS = 2000 };
 
@@ -36,14 +37,7 @@ static void count_record(void *data, const struct bpf_hit_record *record)
 
 static void set_up(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	error = bpf_kernel_init(&kernel, count_record, NULL);
-	if (error && error_errno(error) == EPERM)
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	programs_init(&programs, &kernel, arch_native(), false);
+	start_programs(&kernel, &programs, count_record, NULL);
 }
 
 static void tear_down(void)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include "bpf/kernel.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
+#include "tests/unit/support.h"
 
 /* ---- a program that counts, and where it is put ---- */
 
@@ -43,8 +43,7 @@ static int load_counter(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return bpf_kernel_load(uprobe_kind(&options), insns,
-			       sizeof(insns) / sizeof(*insns), NULL, 0);
+	return load_for_uprobe(&options, insns, sizeof(insns) / sizeof(*insns));
 }
 
 /* Hits since the last time. */
@@ -61,35 +60,12 @@ static uint64_t take_hits(void)
 
 static void begin(bool multi)
 {
-	if (!arch_native()->probe_places)
-		cr_skip_test("no uprobes on %s", arch_native()->name);
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
-	options = (struct uprobe_options){.multi = multi};
-	if (!multi) {
-		cr_assert_geq(uprobe_perf_type(), 0);
-		options.perf_type = (uint32_t)uprobe_perf_type();
-	}
+	options = use_uprobes(multi);
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test", sizeof(uint32_t),
 				sizeof(uint64_t), 1, NULL);
 	cr_assert_geq(map_fd, 0);
 	program_fd = load_counter();
-	cr_assert_geq(program_fd, 0, "%s", strerror(-program_fd));
 }
-
-#define BOTH(name)                                                                     \
-	static void name(void);                                                        \
-	Test(uprobe_multi, name)                                                       \
-	{                                                                              \
-		begin(true);                                                           \
-		name();                                                                \
-	}                                                                              \
-	Test(uprobe_perf, name)                                                        \
-	{                                                                              \
-		begin(false);                                                          \
-		name();                                                                \
-	}                                                                              \
-	static void name(void)
 
 static void *address(enum probe_kind kind)
 {
@@ -101,30 +77,13 @@ static void call(enum probe_kind kind)
 	arch_native()->probe_places[kind].function();
 }
 
-static bool is_trapped(const void *addr)
-{
-	return memcmp(addr, arch_native()->breakpoint_insn,
-		      arch_native()->breakpoint_len) == 0;
-}
-
-static struct error *find_in(pid_t pid, const void *addr, unsigned int len,
-			     struct uprobe_target *target)
-{
-	struct inferiors nobody;
-	struct inferior inferior = {
-		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
-
-	inferiors_init(&nobody);
-	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
-}
-
 /* Where there is no trap yet: nobody here knows what is under it. */
 static struct uprobe_target target_of(enum probe_kind kind)
 {
 	struct uprobe_target target;
 	_cleanup_error_ struct error *error =
-		find_in(getpid(), address(kind), arch_native()->probe_places[kind].len,
-			&target);
+		find_target(getpid(), address(kind),
+			    arch_native()->probe_places[kind].len, &target);
 
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	return target;
@@ -145,26 +104,6 @@ static int probe(enum probe_kind kind)
 
 	uprobe_target_deinit(&target);
 	return fd;
-}
-
-/* It does not outlive the test. */
-static pid_t make_child(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		alarm(20);
-	cr_assert_geq(pid, 0);
-	return pid;
-}
-
-static void wait_good(pid_t pid)
-{
-	int status = 0;
-
-	cr_assert_geq(pid, 0);
-	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
-	cr_assert_eq(status, 0, "status 0x%x", (unsigned int)status);
 }
 
 /* Two processes that wait for each other. */
@@ -363,7 +302,7 @@ static void await_end_of_leader(pid_t pid)
 		_cleanup_error_ struct error *error = NULL;
 
 		sched_yield();
-		error = find_in(pid, address(PROBE_STEPPED), 1, &target);
+		error = find_target(pid, address(PROBE_STEPPED), 1, &target);
 		uprobe_target_deinit(&target);
 		ended = error && strstr(error_text(error), "first thread");
 	}
@@ -495,18 +434,6 @@ BOTH(while_threads_run)
 }
 
 /* ---- errors ---- */
-
-static void keep_rights(uint64_t rights)
-{
-	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct data[2] = {
-		{.effective = (uint32_t)rights, .permitted = (uint32_t)rights},
-		{.effective = (uint32_t)(rights >> 32),
-		 .permitted = (uint32_t)(rights >> 32)},
-	};
-
-	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
-}
 
 /* Multi links need no more than their program; perf events need root. */
 BOTH(rights)

@@ -19,54 +19,16 @@
 #include "bpf/kernel.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
+#include "tests/unit/support.h"
 
 static struct uprobe_options options;
 static int program_fd;
 
 static void begin(bool multi)
 {
-	if (!arch_native()->probe_places)
-		cr_skip_test("no uprobes on %s", arch_native()->name);
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
-	options = (struct uprobe_options){.multi = multi};
-	if (!multi) {
-		cr_assert_geq(uprobe_perf_type(), 0);
-		options.perf_type = (uint32_t)uprobe_perf_type();
-	}
+	options = use_uprobes(multi);
 	program_fd = bpf_kernel_load_false(uprobe_kind(&options));
 	cr_assert_geq(program_fd, 0, "%s", strerror(-program_fd));
-}
-
-#define BOTH(name)                                                                     \
-	static void name(void);                                                        \
-	Test(uprobe_multi, name)                                                       \
-	{                                                                              \
-		begin(true);                                                           \
-		name();                                                                \
-	}                                                                              \
-	Test(uprobe_perf, name)                                                        \
-	{                                                                              \
-		begin(false);                                                          \
-		name();                                                                \
-	}                                                                              \
-	static void name(void)
-
-static bool is_trapped(const void *addr)
-{
-	return memcmp(addr, arch_native()->breakpoint_insn,
-		      arch_native()->breakpoint_len) == 0;
-}
-
-static struct error *find_in(pid_t pid, const void *addr, unsigned int len,
-			     struct uprobe_target *target)
-{
-	struct inferiors nobody;
-	struct inferior inferior = {
-		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
-
-	inferiors_init(&nobody);
-	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
 }
 
 static const unsigned char push[] = {0x55};
@@ -96,7 +58,7 @@ static void *map_file(int fd, int protection, int flags)
 static void expect_refused(const void *addr, const char *why)
 {
 	struct uprobe_target target;
-	_cleanup_error_ struct error *error = find_in(getpid(), addr, 1, &target);
+	_cleanup_error_ struct error *error = find_target(getpid(), addr, 1, &target);
 
 	cr_assert_not_null(error, "%s", why);
 	cr_expect_not_null(strstr(error_text(error), why), "%s", error_text(error));
@@ -124,7 +86,7 @@ Test(uprobe_target, memory_that_has_none)
 static void expect_probed(const char *what, pid_t pid, const void *addr)
 {
 	struct uprobe_target target;
-	_cleanup_error_ struct error *error = find_in(pid, addr, 1, &target);
+	_cleanup_error_ struct error *error = find_target(pid, addr, 1, &target);
 	unsigned char byte;
 	int fd;
 
@@ -167,22 +129,10 @@ BOTH(files)
 	close(fd);
 }
 
-static void keep_rights(uint64_t rights)
-{
-	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct data[2] = {
-		{.effective = (uint32_t)rights, .permitted = (uint32_t)rights},
-		{.effective = (uint32_t)(rights >> 32),
-		 .permitted = (uint32_t)(rights >> 32)},
-	};
-
-	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
-}
-
 static void expect_out_of_reach(const void *addr)
 {
 	struct uprobe_target target;
-	_cleanup_error_ struct error *error = find_in(getpid(), addr, 1, &target);
+	_cleanup_error_ struct error *error = find_target(getpid(), addr, 1, &target);
 
 	cr_assert_not_null(error);
 	cr_expect_not_null(strstr(error_text(error), "setcap"), "%s",
@@ -218,7 +168,6 @@ static void __attribute__((noreturn)) child_of_other_mounts(int to)
 	char name[64];
 	void *addr;
 
-	alarm(20); /* not to outlive the test */
 	make_name(name, sizeof(name));
 	if (unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -239,7 +188,7 @@ BOTH(other_mounts)
 	pid_t pid;
 
 	cr_assert_eq(pipe(fds), 0);
-	pid = fork();
+	pid = make_child();
 	if (pid == 0)
 		child_of_other_mounts(fds[1]);
 	close(fds[1]);
@@ -258,7 +207,7 @@ BOTH(refused_instruction)
 	struct uprobe_target target;
 	int fd;
 
-	cr_assert_null(find_in(getpid(), addr, sizeof(locked), &target));
+	cr_assert_null(find_target(getpid(), addr, sizeof(locked), &target));
 	fd = uprobe_event_open(&options, &target, getpid(), program_fd);
 	uprobe_target_deinit(&target);
 	cr_assert_lt(fd, 0);

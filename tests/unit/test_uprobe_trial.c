@@ -3,26 +3,20 @@
 #include <criterion/criterion.h>
 #include <linux/bpf.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "bpf/costs.h"
 #include "bpf/kernel.h"
 #include "bpf/trial.h"
 #include "bpf/uprobe_trial.h"
+#include "tests/unit/support.h"
 
 static struct closer *closer;
 static struct uprobe_options options;
 
 static void begin(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	if (!arch_native()->probe_places)
-		cr_skip_test("no uprobes on %s", arch_native()->name);
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
+	use_uprobes(true);
 	closer = closer_create();
 	cr_assert_not_null(closer);
 }
@@ -40,12 +34,6 @@ static void choose(void)
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 }
 
-static void use_perf(void)
-{
-	cr_assert_geq(uprobe_perf_type(), 0);
-	options = (struct uprobe_options){.perf_type = (uint32_t)uprobe_perf_type()};
-}
-
 /* Stops each thread that hits. */
 static int load_stopper(void)
 {
@@ -58,8 +46,7 @@ static int load_stopper(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return bpf_kernel_load(uprobe_kind(&options), insns,
-			       sizeof(insns) / sizeof(*insns), NULL, 0);
+	return load_for_uprobe(&options, insns, sizeof(insns) / sizeof(*insns));
 }
 
 /* What the engine's exactness rests on: the instruction has run, nothing else has. */
@@ -72,7 +59,6 @@ static void expect_stop_behind(const struct probe_place *place, bool blocked)
 	struct trial trial;
 	int fd;
 
-	cr_assert_geq(program_fd, 0);
 	cr_assert_null(trial_init(&trial, arch_native()));
 	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
 	error = trial_run(&trial, &job, blocked, &outcome);
@@ -141,7 +127,7 @@ Test(uprobe_trial, stop_is_behind_the_instruction, .init = begin, .fini = finish
 {
 	choose();
 	expect_stops_behind();
-	use_perf();
+	options = use_uprobes(false);
 	expect_stops_behind();
 }
 
@@ -181,7 +167,7 @@ Test(uprobe_trial, costs, .init = begin, .fini = finish)
 
 	choose();
 	expect_costs();
-	use_perf();
+	options = use_uprobes(false);
 	expect_costs();
 	costs = hit_costs_measure(arch_native(), NULL, closer);
 	cr_expect_eq(costs.emulated_ns, 0);

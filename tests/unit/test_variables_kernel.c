@@ -16,6 +16,7 @@
 #include "bpf/compiler.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
+#include "tests/unit/support.h"
 
 enum { NVARIABLES = 6, NINPUTS = 4, FIRST = 10 /* number of the first variable */ };
 
@@ -44,16 +45,9 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 
 static void set_up(void)
 {
-	_cleanup_error_ struct error *error = arch_native()->init();
-
-	cr_assert_null(error);
-	error = bpf_kernel_init(&kernel, on_record, NULL);
-	if (error && error_errno(error) == EPERM)
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	start_programs(&kernel, &programs, on_record, NULL);
 	if (kernel.task_blocked_offset < 0)
 		cr_skip_test("programs stop this process by SIGSTOP here");
-	programs_init(&programs, &kernel, arch_native(), false);
 	variables_share(&variables, &kernel.shared->variables);
 }
 

@@ -9,9 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,6 +17,7 @@
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
 #include "inferior/inferior.h"
+#include "tests/unit/support.h"
 
 enum { ROUNDS = 2000, STEPPED_ROUNDS = 300, VALUES_MAX = 256 };
 enum { TF = 0x100, RF = 0x10000 };
@@ -48,17 +47,12 @@ __asm__(".text\n"
 	"	popfq\n"
 	"	ret\n");
 
-static void __attribute__((noreturn)) child_main(uint64_t also)
+static void child_main(uint64_t also)
 {
 	uint64_t x = 12345;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	ptrace(PTRACE_TRACEME, 0, 0, 0);
-	raise(SIGSTOP);
-	for (;;) {
-		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-		with_flags(PLAIN_FLAGS | (x >> 32 & FLAGS) | also);
-	}
+	for (;;)
+		with_flags(PLAIN_FLAGS | (next_random(&x) >> 32 & FLAGS) | also);
 }
 
 /* ---- the program ---- */
@@ -119,8 +113,7 @@ struct fixture {
 	struct compiler compiler;
 	struct seen *seen;
 	int map_fd, program_fd, event_fd;
-	struct inferior inferior;
-	struct thread thread;
+	struct tracee tracee;
 };
 
 static struct fixture fixture;
@@ -153,26 +146,11 @@ static void setup_access(void)
 
 static void finish(void)
 {
-	if (fixture.inferior.pid > 0) {
-		kill(fixture.inferior.pid, SIGKILL);
-		waitpid(fixture.inferior.pid, NULL, __WALL);
-	}
+	tracee_end(&fixture.tracee);
 	bpf_emitter_deinit(&fixture.compiler.emitter);
 	close(fixture.event_fd);
 	close(fixture.program_fd);
 	close(fixture.map_fd);
-}
-
-static siginfo_t wait_stop(void)
-{
-	pid_t pid = fixture.inferior.pid;
-	siginfo_t info;
-	int status;
-
-	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
-	cr_assert(WIFSTOPPED(status), "status 0x%x", (unsigned int)status);
-	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
-	return info;
 }
 
 /* @also: flags that the inferior always sets. */
@@ -182,15 +160,9 @@ static void start_at(struct hw_region region, uint64_t also)
 					   .region = region,
 					   .program_fd = fixture.program_fd,
 					   .sigtrap = true};
-	pid_t pid = fork();
 
-	cr_assert_geq(pid, 0);
-	if (pid == 0)
-		child_main(also);
-	fixture.inferior = (struct inferior){.pid = pid, .arch = arch_native()};
-	fixture.thread = (struct thread){.inferior = &fixture.inferior, .tid = pid};
-	cr_assert_eq(wait_stop().si_signo, SIGSTOP);
-	fixture.event_fd = hw_event_open(&options, pid);
+	tracee_start(&fixture.tracee, child_main, also);
+	fixture.event_fd = hw_event_open(&options, fixture.tracee.inferior.pid);
 	if (fixture.event_fd < 0 && geteuid() != 0)
 		cr_skip_test("no perf events for this user");
 	cr_assert_geq(fixture.event_fd, 0, "%s", strerror(-fixture.event_fd));
@@ -210,8 +182,7 @@ static void next_hit(enum __ptrace_request request)
 
 	*fixture.seen = (struct seen){0};
 	do {
-		cr_assert_eq(ptrace(request, fixture.inferior.pid, 0, 0), 0);
-		info = wait_stop();
+		info = tracee_resume(&fixture.tracee, request);
 		cr_assert_eq(info.si_signo, SIGTRAP);
 	} while (!hw_event_siginfo(&info, &sig_data));
 }
@@ -224,7 +195,7 @@ static uint64_t compare_all(void)
 	uint64_t flags;
 
 	regs_init(&regs, arch_native());
-	cr_assert_eq(regs_fetch_all(&fixture.thread, &regs), 0);
+	cr_assert_eq(regs_fetch_all(&fixture.tracee.thread, &regs), 0);
 	for (unsigned int i = 0; i < c->nregisters; i++) {
 		uint64_t shown;
 

@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/opcode.h"
@@ -19,6 +17,7 @@
 #include "bpf/uprobe_event.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/inferior.h"
+#include "tests/unit/support.h"
 
 enum { ROUNDS = 10, FLAG_ROUNDS = 300 };
 enum { TF = 0x100, RF = 0x10000 };
@@ -63,19 +62,17 @@ __asm__(".text\n"
 	"nothing:\n"
 	"	ret\n");
 
-static void __attribute__((noreturn)) child_main(bool flags)
+static void child_main(uint64_t flags)
 {
 	pid_t self = getpid();
 	uint64_t x = 12345;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	ptrace(PTRACE_TRACEME, 0, 0, 0);
-	while (kill(self, SIGSTOP) == 0) {
-		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+	for (;;) {
+		next_random(&x);
 		(flags ? probed_with_flags : probed)(PLAIN_FLAGS | (x >> 32 & FLAGS), x,
 						     x >> 61);
+		kill(self, SIGSTOP);
 	}
-	_exit(1);
 }
 
 /* ---- where the probes are ---- */
@@ -109,9 +106,7 @@ static struct {
 	struct bpf_kernel kernel;
 	struct programs programs;
 	struct uprobe_options options;
-	struct inferiors inferiors;
-	struct inferior inferior;
-	struct thread thread;
+	struct tracee tracee;
 	struct program *program;
 	struct bpf_location *shared;
 	int fd;			      /* the probe */
@@ -126,73 +121,37 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 	fixture.records++;
 }
 
-static void skip_unless(struct error *error)
-{
-	if (error && (error_errno(error) == EPERM || error_errno(error) == EACCES))
-		cr_skip_test("%s", error_text(error));
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-}
-
-static siginfo_t wait_stop(void)
-{
-	pid_t pid = fixture.inferior.pid;
-	siginfo_t info;
-	int status;
-
-	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
-	cr_assert(WIFSTOPPED(status), "status 0x%x", (unsigned int)status);
-	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
-	return info;
-}
-
-static siginfo_t resume(enum __ptrace_request request)
-{
-	cr_assert_eq(ptrace(request, fixture.inferior.pid, 0, 0), 0);
-	return wait_stop();
-}
-
 static void start(bool multi, bool flags)
 {
-	pid_t pid;
-
-	skip_unless(arch_native()->init());
-	skip_unless(bpf_kernel_init(&fixture.kernel, on_record, NULL));
-	programs_init(&fixture.programs, &fixture.kernel, arch_native(), false);
+	start_programs(&fixture.kernel, &fixture.programs, on_record, NULL);
 	fixture.options.multi = multi;
 	fixture.options.perf_type = (uint32_t)uprobe_perf_type();
 	fixture.fd = -1;
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0)
-		child_main(flags);
-	inferiors_init(&fixture.inferiors);
-	fixture.inferior = (struct inferior){.pid = pid,
-					     .arch = arch_native(),
-					     .owner = &fixture.inferiors,
-					     .mem_fd = -1};
-	fixture.thread = (struct thread){.inferior = &fixture.inferior, .tid = pid};
-	cr_assert_eq(wait_stop().si_signo, SIGSTOP);
+	tracee_start(&fixture.tracee, child_main, flags);
 }
 
 static void finish(void)
 {
-	if (fixture.inferior.pid > 0) {
-		kill(fixture.inferior.pid, SIGKILL);
-		waitpid(fixture.inferior.pid, NULL, __WALL);
-	}
+	tracee_end(&fixture.tracee);
 	cleanup_close(&fixture.fd);
 	programs_deinit(&fixture.programs);
 	bpf_kernel_deinit(&fixture.kernel);
+}
+
+static siginfo_t resume(enum __ptrace_request request)
+{
+	return tracee_resume(&fixture.tracee, request);
 }
 
 static void open_probe(const char *place)
 {
 	struct uprobe_target target;
 
-	skip_unless(
-		uprobe_target_find(&fixture.inferior, (uintptr_t)place, 1, &target));
-	fixture.fd = uprobe_event_open(&fixture.options, &target, fixture.inferior.pid,
-				       fixture.program->fd);
+	skip_unless(uprobe_target_find(&fixture.tracee.inferior, (uintptr_t)place, 1,
+				       &target));
+	fixture.fd =
+		uprobe_event_open(&fixture.options, &target,
+				  fixture.tracee.inferior.pid, fixture.program->fd);
 	uprobe_target_deinit(&target);
 	if (fixture.fd == -EINVAL || fixture.fd == -ENOENT)
 		cr_skip_test("no such probes here");
@@ -238,14 +197,6 @@ static void take_out(void)
 	program_put(&fixture.programs, fixture.program);
 }
 
-static struct agent_expr *expr(const uint8_t *code, size_t len)
-{
-	struct agent_expr *expr = NULL;
-
-	skip_unless(agent_expr_create(code, len, &expr));
-	return expr;
-}
-
 /* $name & bits */
 static struct agent_expr *register_has(const char *name, uint32_t bits)
 {
@@ -259,7 +210,7 @@ static struct agent_expr *register_has(const char *name, uint32_t bits)
 	code[2] = (uint8_t)number;
 	for (int i = 0; i < 4; i++)
 		code[4 + i] = (uint8_t)(bits >> (24 - 8 * i));
-	return expr(code, sizeof(code));
+	return make_expr(code, sizeof(code));
 }
 
 static struct regs *fetch(void)
@@ -267,7 +218,7 @@ static struct regs *fetch(void)
 	static struct regs regs;
 
 	regs_init(&regs, arch_native());
-	cr_assert_eq(regs_fetch(&fixture.thread, &regs, 0), 0);
+	cr_assert_eq(regs_fetch(&fixture.tracee.thread, &regs, 0), 0);
 	return &regs;
 }
 
@@ -317,7 +268,7 @@ static void hit(enum bpf_verdict verdict)
 	fixture.records = 0;
 	bpf_kernel_drain(&fixture.kernel);
 	cr_assert_eq(fixture.records, 1);
-	cr_expect_eq(fixture.record.tid, (uint32_t)fixture.thread.tid);
+	cr_expect_eq(fixture.record.tid, (uint32_t)fixture.tracee.thread.tid);
 	cr_expect_eq(fixture.record.location, fixture.program->location);
 	cr_expect_eq(fixture.record.verdict, verdict);
 	cr_expect_eq(fixture.record.by_stop, 1);
@@ -341,7 +292,7 @@ TestSuite(probe_multi, .fini = finish, .timeout = 60);
 TestSuite(probe_perf, .fini = finish, .timeout = 60);
 
 /* Each test by multi links and by perf events. */
-#define BOTH_WITH(name, flags)                                                         \
+#define WITH(name, flags)                                                              \
 	static void name(void);                                                        \
 	Test(probe_multi, name)                                                        \
 	{                                                                              \
@@ -354,7 +305,8 @@ TestSuite(probe_perf, .fini = finish, .timeout = 60);
 		name();                                                                \
 	}                                                                              \
 	static void name(void)
-#define BOTH(name) BOTH_WITH(name, false)
+#define WITH_FLAGS(name)    WITH(name, true)
+#define WITHOUT_FLAGS(name) WITH(name, false)
 
 /* ---- the state before the instruction ---- */
 
@@ -362,7 +314,7 @@ static void read_stored(const struct insn_store *store, const struct regs *regs,
 			uint64_t *addr, uint8_t *bytes)
 {
 	cr_assert_eq(probe_store_addr(store, regs, addr), 0);
-	cr_assert_eq(inferior_read(&fixture.inferior, *addr, bytes, store->len),
+	cr_assert_eq(inferior_read(&fixture.tracee.inferior, *addr, bytes, store->len),
 		     store->len);
 }
 
@@ -401,15 +353,16 @@ static void undo_once(const char *place, const struct insn_store *store)
 	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
 	expect_equal(now, &then);
 
-	cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
-	cr_assert_eq(inferior_write(&fixture.inferior, addr, fixture.record.stored,
-				    store->len),
+	cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
+	cr_assert_eq(inferior_write(&fixture.tracee.inferior, addr,
+				    fixture.record.stored, store->len),
 		     0);
 	fixture.shared->armed = 0;
 	value = (uint32_t)get(&then, RSI);
 	pass();
 	fixture.shared->armed = (uintptr_t)place;
-	cr_assert_eq(inferior_read(&fixture.inferior, (uintptr_t)cell, after, 4), 4);
+	cr_assert_eq(inferior_read(&fixture.tracee.inferior, (uintptr_t)cell, after, 4),
+		     4);
 	cr_expect_arr_eq(after, &value, 4);
 }
 
@@ -422,7 +375,7 @@ static void undo_at(const char *place, const struct insn_store *store)
 	take_out();
 }
 
-BOTH(what_an_instruction_changes)
+WITHOUT_FLAGS(what_an_instruction_changes)
 {
 	const struct insn_store variable = in_variable();
 
@@ -435,7 +388,7 @@ BOTH(what_an_instruction_changes)
 }
 
 /* The program faults no page in, and the instruction does. */
-BOTH(what_is_overwritten_may_not_be_known)
+WITHOUT_FLAGS(what_is_overwritten_may_not_be_known)
 {
 	const struct insn_store variable = in_variable();
 
@@ -570,7 +523,7 @@ BOTH(steps_are_redirected)
 
 /* ---- decisions ---- */
 
-BOTH(only_where_it_is_armed)
+WITHOUT_FLAGS(only_where_it_is_armed)
 {
 	put(at_push, &pushed, NULL, NULL);
 	fixture.shared->armed = 0;
@@ -583,7 +536,7 @@ BOTH(only_where_it_is_armed)
 	hit(BPF_TRUE);
 }
 
-BOTH(false_hits_leave_nothing)
+WITHOUT_FLAGS(false_hits_leave_nothing)
 {
 	put(at_push, &pushed, register_has("cs", 0), NULL);
 	for (unsigned int i = 0; i < ROUNDS; i++)
@@ -592,7 +545,7 @@ BOTH(false_hits_leave_nothing)
 	expect_hits(ROUNDS, 0, 0);
 }
 
-BOTH(a_condition_on_memory)
+WITHOUT_FLAGS(a_condition_on_memory)
 {
 	const uint64_t addr = (uintptr_t)&cell[1];
 	uint8_t code[] = {AGENT_CONST64, 0,	   0, 0, 0, 0, 0, 0, 0,
@@ -601,17 +554,18 @@ BOTH(a_condition_on_memory)
 
 	for (int i = 0; i < 8; i++)
 		code[1 + i] = (uint8_t)(addr >> (56 - 8 * i));
-	put(at_push, &pushed, expr(code, sizeof(code)), NULL);
+	put(at_push, &pushed, make_expr(code, sizeof(code)), NULL);
 	hit(BPF_MAYBE);
 	pass();
 	pass();
-	cr_assert_eq(inferior_write(&fixture.inferior, addr, &one, sizeof(one)), 0);
+	cr_assert_eq(inferior_write(&fixture.tracee.inferior, addr, &one, sizeof(one)),
+		     0);
 	hit(BPF_TRUE);
 	expect_hits(1, 1, 1);
 }
 
 /* A register that the context lacks. */
-BOTH(maybes_have_the_state_before)
+WITHOUT_FLAGS(maybes_have_the_state_before)
 {
 	struct regs then;
 
@@ -626,7 +580,7 @@ BOTH(maybes_have_the_state_before)
 	expect_hits(0, 0, 1);
 }
 
-BOTH(hits_are_ignored)
+WITHOUT_FLAGS(hits_are_ignored)
 {
 	put(at_push, &pushed, NULL, NULL);
 	gate_set(&fixture.shared->gate, 2);
@@ -657,7 +611,7 @@ static bool take_output(void *data, const void *record, size_t len)
 	return true;
 }
 
-BOTH(commands_are_captured)
+WITHOUT_FLAGS(commands_are_captured)
 {
 	/* printf("%x,", $rip) */
 	static const uint8_t code[] = {
@@ -682,7 +636,7 @@ BOTH(commands_are_captured)
 
 /* The nop leaves the registers as they are. No flag is set by the kernel, as RF is at a
  * breakpoint's event: what is put back has none. */
-BOTH_WITH(flags_are_those_of_the_program, true)
+WITH_FLAGS(flags_are_those_of_the_program)
 {
 	uint64_t ones = 0, zeros = 0;
 
@@ -705,7 +659,7 @@ BOTH_WITH(flags_are_those_of_the_program, true)
 	cr_expect_eq(zeros & (FLAGS | RF | TF), FLAGS | RF | TF);
 }
 
-BOTH_WITH(conditions_see_no_resume_flag, true)
+WITH_FLAGS(conditions_see_no_resume_flag)
 {
 	put(at_nop, &no_store, register_has("eflags", RF), NULL);
 	for (unsigned int i = 0; i < ROUNDS; i++)
@@ -714,7 +668,7 @@ BOTH_WITH(conditions_see_no_resume_flag, true)
 }
 
 /* A trap flag may be that of ptrace, which hides it: a maybe, and not put back. */
-BOTH(steps)
+WITHOUT_FLAGS(steps)
 {
 	struct regs *now;
 	siginfo_t info;

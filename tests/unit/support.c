@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/unit/support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- rights ---- */
+
+void skip_unless(struct error *error)
+{
+	if (error && (error_errno(error) == EPERM || error_errno(error) == EACCES))
+		cr_skip_test("%s", error_text(error));
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
+void keep_rights(uint64_t capabilities)
+{
+	const uint32_t low = (uint32_t)capabilities, high = capabilities >> 32;
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2] = {
+		{.effective = low, .permitted = low},
+		{.effective = high, .permitted = high},
+	};
+
+	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+/* ---- programs ---- */
+
+void no_record(void *data, const struct bpf_hit_record *record)
+{
+	(void)data;
+	(void)record;
+}
+
+void start_programs(struct bpf_kernel *kernel, struct programs *programs,
+		    bpf_record_fn *on_record, void *data)
+{
+	skip_unless(arch_native()->init());
+	skip_unless(bpf_kernel_init(kernel, on_record, data));
+	programs_init(programs, kernel, arch_native(), false);
+}
+
+struct agent_expr *make_expr(const uint8_t *code, size_t len)
+{
+	struct agent_expr *expr = NULL;
+
+	skip_unless(agent_expr_create(code, len, &expr));
+	return expr;
+}
+
+/* ---- uprobes ---- */
+
+struct uprobe_options use_uprobes(bool multi)
+{
+	struct uprobe_options options = {.multi = multi};
+
+	skip_unless(arch_native()->init());
+	if (!arch_native()->probe_places)
+		cr_skip_test("no uprobes on %s", arch_native()->name);
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	if (!multi) {
+		cr_assert_geq(uprobe_perf_type(), 0);
+		options.perf_type = (uint32_t)uprobe_perf_type();
+	}
+	return options;
+}
+
+int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn *insns,
+		    size_t count)
+{
+	int fd = bpf_kernel_load(uprobe_kind(options), insns, count, NULL, 0);
+
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	return fd;
+}
+
+struct error *find_target(pid_t pid, const void *addr, unsigned int len,
+			  struct uprobe_target *target)
+{
+	struct inferiors nobody;
+	struct inferior inferior = {
+		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
+
+	inferiors_init(&nobody);
+	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
+}
+
+bool is_trapped(const void *addr)
+{
+	return memcmp(addr, arch_native()->breakpoint_insn,
+		      arch_native()->breakpoint_len) == 0;
+}
+
+/* ---- children ---- */
+
+pid_t make_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		alarm(20);
+	cr_assert_geq(pid, 0);
+	return pid;
+}
+
+void wait_good(pid_t pid)
+{
+	int status = 0;
+
+	cr_assert_geq(pid, 0);
+	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
+	cr_assert_eq(status, 0, "status 0x%x", (unsigned int)status);
+}
+
+void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg)
+{
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		main(arg);
+		_exit(1);
+	}
+	inferiors_init(&tracee->inferiors);
+	tracee->inferior = (struct inferior){.pid = pid,
+					     .arch = arch_native(),
+					     .owner = &tracee->inferiors,
+					     .mem_fd = -1};
+	tracee->thread = (struct thread){.inferior = &tracee->inferior, .tid = pid};
+	cr_assert_eq(tracee_wait(tracee).si_signo, SIGSTOP);
+}
+
+siginfo_t tracee_wait(const struct tracee *tracee)
+{
+	pid_t pid = tracee->inferior.pid;
+	siginfo_t info;
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
+	cr_assert(WIFSTOPPED(status), "status 0x%x", (unsigned int)status);
+	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
+	return info;
+}
+
+siginfo_t tracee_resume(const struct tracee *tracee, enum __ptrace_request request)
+{
+	cr_assert_eq(ptrace(request, tracee->inferior.pid, 0, 0), 0);
+	return tracee_wait(tracee);
+}
+
+void tracee_end(const struct tracee *tracee)
+{
+	pid_t pid = tracee->inferior.pid;
+
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, __WALL);
+}
+
+/* ---- numbers ---- */
+
+uint64_t next_random(uint64_t *x)
+{
+	return *x = *x * UINT64_C(6364136223846793005) + 1442695040888963407;
+}

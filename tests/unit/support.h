@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What several tests need: rights, programs in the kernel, uprobes in the test's own
+ * process, a child that is traced. All of it fails the test that asks, or skips it
+ * where the machine or the user lacks something.
+ */
+#ifndef TRUEHIT_TESTS_SUPPORT_H
+#define TRUEHIT_TESTS_SUPPORT_H
+
+#include <signal.h>
+#include <sys/ptrace.h>
+
+#include "bpf/program.h"
+#include "bpf/uprobe_event.h"
+#include "inferior/inferior.h"
+
+/* ---- rights ---- */
+
+/** Skips the test for an error for want of rights; no other is legal. */
+void skip_unless(struct error *error);
+/** Gives all capabilities up but those of the mask. */
+void keep_rights(uint64_t capabilities);
+
+/* ---- programs ---- */
+
+void no_record(void *data, const struct bpf_hit_record *record);
+/** Maps and programs of this processor, deinitialised by the caller. */
+void start_programs(struct bpf_kernel *kernel, struct programs *programs,
+		    bpf_record_fn *on_record, void *data);
+/** Of valid bytecode; unreferenced by the caller. */
+struct agent_expr *make_expr(const uint8_t *code, size_t len);
+
+/* ---- uprobes ---- */
+
+/** Uprobes made as multi links or as perf events, by root only. */
+struct uprobe_options use_uprobes(bool multi);
+/** A program for them, of instructions. Its descriptor. */
+int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn *insns,
+		    size_t count);
+/** uprobe_target_find() in a process that nobody has probes in. */
+struct error *find_target(pid_t pid, const void *addr, unsigned int len,
+			  struct uprobe_target *target);
+/** Is that a trap? */
+bool is_trapped(const void *addr);
+
+/** A test in two suites, by multi links and by perf events, behind begin(multi). */
+#define BOTH(name)                                                                     \
+	static void name(void);                                                        \
+	Test(uprobe_multi, name)                                                       \
+	{                                                                              \
+		begin(true);                                                           \
+		name();                                                                \
+	}                                                                              \
+	Test(uprobe_perf, name)                                                        \
+	{                                                                              \
+		begin(false);                                                          \
+		name();                                                                \
+	}                                                                              \
+	static void name(void)
+
+/* ---- children ---- */
+
+/** fork(); the child does not outlive the test. */
+pid_t make_child(void);
+/** Its end, with the status 0. */
+void wait_good(pid_t pid);
+
+/** A child that is traced, as the parts under test know it. */
+struct tracee {
+	struct inferiors inferiors;
+	struct inferior inferior;
+	struct thread thread;
+};
+
+/** Runs main(arg) in it, up to a first SIGSTOP. */
+void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg);
+siginfo_t tracee_wait(const struct tracee *tracee);
+siginfo_t tracee_resume(const struct tracee *tracee, enum __ptrace_request request);
+/** Legal without a child. */
+void tracee_end(const struct tracee *tracee);
+
+/* ---- numbers ---- */
+
+/** A pseudo-random number from the last one. */
+uint64_t next_random(uint64_t *x);
+
+#endif
