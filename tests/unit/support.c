@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -123,6 +124,7 @@ void wait_good(pid_t pid)
 void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg)
 {
 	pid_t pid = fork();
+	char mem[32];
 
 	cr_assert_geq(pid, 0);
 	if (pid == 0) {
@@ -132,12 +134,17 @@ void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t ar
 		main(arg);
 		_exit(1);
 	}
+	snprintf(mem, sizeof(mem), "/proc/%d/mem", pid);
 	inferiors_init(&tracee->inferiors);
 	tracee->inferior = (struct inferior){.pid = pid,
 					     .arch = arch_native(),
 					     .owner = &tracee->inferiors,
-					     .mem_fd = -1};
-	tracee->thread = (struct thread){.inferior = &tracee->inferior, .tid = pid};
+					     .mem_fd = open(mem, O_RDWR | O_CLOEXEC)};
+	tracee->thread = (struct thread){
+		.inferior = &tracee->inferior, .tid = pid, .group = pid};
+	TAILQ_INSERT_TAIL(&tracee->inferiors.list, &tracee->inferior, link);
+	TAILQ_INIT(&tracee->inferior.threads);
+	TAILQ_INSERT_TAIL(&tracee->inferior.threads, &tracee->thread, link);
 	cr_assert_eq(tracee_wait(tracee).si_signo, SIGSTOP);
 }
 
@@ -167,6 +174,7 @@ void tracee_end(const struct tracee *tracee)
 		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, __WALL);
+	close(tracee->inferior.mem_fd);
 }
 
 /* ---- numbers ---- */
