@@ -148,7 +148,7 @@ Test(uprobe_trial, programs_set_the_pc, .init = begin, .fini = finish)
 	choose();
 	redirects = options.redirects;
 	expect_redirection(redirects);
-	use_perf();
+	options = use_uprobes(false);
 	expect_redirection(redirects);
 }
 

@@ -442,15 +442,17 @@ static void redirect_once(const char *place)
 	now = fetch();
 	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
 	expect_equal(now, &then);
-	cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
+	cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
 	fixture.shared->armed = 0;
 	pass();
 	fixture.shared->armed = (uintptr_t)place;
-	cr_assert_eq(inferior_read(&fixture.inferior, (uintptr_t)cell, &stored, 4), 4);
+	cr_assert_eq(
+		inferior_read(&fixture.tracee.inferior, (uintptr_t)cell, &stored, 4),
+		4);
 	cr_expect_eq(stored, value);
 }
 
-BOTH(redirection)
+WITHOUT_FLAGS(redirection)
 {
 	const char *const places[] = {at_nop,	at_push, at_variable,
 				      at_frame, at_call, at_jump};
@@ -465,7 +467,7 @@ BOTH(redirection)
 	}
 }
 
-BOTH(false_hits_are_not_redirected)
+WITHOUT_FLAGS(false_hits_are_not_redirected)
 {
 	skip_unless_redirecting();
 	put(at_variable, &no_store, register_has("cs", 0), NULL);
@@ -476,7 +478,7 @@ BOTH(false_hits_are_not_redirected)
 }
 
 /* The signal is gone, and the thread executes nothing else. */
-BOTH(a_lost_signal_leaves_a_fault)
+WITHOUT_FLAGS(a_lost_signal_leaves_a_fault)
 {
 	siginfo_t info;
 
@@ -493,7 +495,7 @@ BOTH(a_lost_signal_leaves_a_fault)
 }
 
 /* A step to the place, and one of the instruction. */
-BOTH(steps_are_redirected)
+WITHOUT_FLAGS(steps_are_redirected)
 {
 	skip_unless_redirecting();
 	put(at_variable, &no_store, NULL, NULL);
@@ -511,7 +513,7 @@ BOTH(steps_are_redirected)
 		now = fetch();
 		cr_expect_eq(get(now, RIP), arch_native()->nowhere);
 		cr_assert_eq(probe_put_back(&fixture.record, now), 0);
-		cr_assert_eq(regs_store(&fixture.thread, now, 0), 0);
+		cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
 		fixture.shared->armed = 0;
 		info = resume(PTRACE_SINGLESTEP);
 		cr_assert_eq(info.si_signo, SIGTRAP);
