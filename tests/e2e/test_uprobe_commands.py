@@ -58,41 +58,70 @@ def execute(text):
     return run(text)
 
 
-def play(seed, length, choose_engine):
-    chance = random.Random(seed)
-    places = LINES + FUNCTIONS + ["*" + a for a in instructions()]
-    for _ in range(length):
-        text = command(chance, places)
+def play(commands):
+    for text in commands:
         choose_engine()
         told = execute(text)
-        frame = gdb.selected_frame()
         emit(command=text, told=re.sub(r"\b(Thread|process) [\d.]+", r"\1", told),
-             function=frame.name(), registers=[value(r) for r in REGISTERS])
+             function=gdb.selected_frame().name(), registers=[value(r) for r in REGISTERS])
+
+
+def commands(seed, length):
+    chance = random.Random(seed)
+    places = LINES + FUNCTIONS + ["*" + a for a in instructions()]
+    return [command(chance, places) for _ in range(length)]
 """
 
 
-def session(t, seed, engine):
+def session(t, engine, commands, length):
     """What each command led to, and the table of breakpoints at the end."""
     lines = [t.line("steps.c", name) for name in LINES]
-    choose = f"run('monitor set engine ' + other.choice({engine}))"
-    gdb = t.gdb(t.server("COMM", t.prog("steps")), f"break {t.line('steps.c', 'PAUSE')}",
-                "break inner if trace % 3 == 1", "continue", prog=t.prog("steps"),
-                python=f"{PLAY}\nLINES = {lines}\nother = random.Random({seed})\n"
-                       f"play({seed}, {LENGTH}, lambda: {choose})\n"
-                       "emit(table=run('monitor breakpoints'))\n")
+    # Of its own: with several engines no other server is to have uprobes there.
+    path, = t.public_copy(t.prog("steps"))
+    gdb = t.gdb(t.server("COMM", path), f"break {t.line('steps.c', 'PAUSE')}",
+                "break inner if trace % 3 == 1", "continue", prog=path,
+                python=f"""{PLAY}
+LINES = {lines}
+other = random.Random({length})
+
+
+def choose_engine():
+    run("monitor set engine " + other.choice({engine}))
+
+
+play({commands})
+emit(table=run("monitor breakpoints"))
+""")
     *played, end = gdb.results
-    t.equal(len(played), LENGTH, "commands")
+    t.equal(len(played), length, "commands")
     return played, end["table"]
+
+
+def must_be_the_same(t, what, commands, length):
+    wanted, _ = session(t, ["ptrace"], commands, length)
+    for names in ["uprobe"], ["uprobe", "ptrace", "hardware", "auto"]:
+        played, table = session(t, names, commands, length)
+        for number, (got, want) in enumerate(zip(played, wanted)):
+            t.equal(got, want, f"{what}, {names}: command {number}")
+        if len(names) == 1:
+            used = engines(table)
+            t.check(used.count("uprobe") > len(used) / 2, f"engines: {used}")
+    return wanted
 
 
 def test_random_commands(t):
     need_uprobes(t)
     for seed in range(SEED, SEED + max(1, int(SCALE))):
-        wanted, _ = session(t, seed, ["ptrace"])
-        for names in ["uprobe"], ["uprobe", "ptrace", "hardware", "auto"]:
-            played, table = session(t, seed, names)
-            for number, (got, want) in enumerate(zip(played, wanted)):
-                t.equal(got, want, f"seed {seed}, {names}: command {number}")
-            if len(names) == 1:
-                used = engines(table)
-                t.check(used.count("uprobe") > len(used) / 2, f"engines: {used}")
+        must_be_the_same(t, f"seed {seed}", f"commands({seed}, {LENGTH})", LENGTH)
+
+
+def test_reverse(t):
+    """gdb executes the program step by step meanwhile, over uprobes and onto them."""
+    need_uprobes(t)
+    commands = [f"break {t.line('steps.c', 'BODY')} if i > 0", "continue", "record full", "next",
+                "stepi", "step", "next", "next", "reverse-stepi", "reverse-next",
+                "reverse-continue", "continue", "next", "reverse-finish", "record stop",
+                "continue", "continue"]
+    played = must_be_the_same(t, "reverse", repr(commands), len(commands))
+    t.equal(sum("error" in turn["told"] for turn in played), 0, f"errors: {played}")
+    t.check(len({turn["registers"][0] for turn in played}) > 5, "places")
