@@ -17,6 +17,7 @@
 enum {
 	POLL_INTERVAL_NS = 500000,
 	KILL_POLLS = 20000, /* 10 s: a thread may be in an uninterruptible wait */
+	EMPTY_PASSES_MAX = 100,
 };
 
 static void poll_pause(void)
@@ -149,22 +150,33 @@ static int take_thread(struct inferior *inferior, pid_t tid)
 	return 0;
 }
 
-/* Number of threads that were not in the list yet, or a negative errno. */
-static int take_new_threads(struct inferior *inferior)
+/* Is it listed until we let it go? Others end at any moment: the kernel may leave out
+ * those that are listed behind one that does. */
+static bool is_held(struct inferior *inferior, pid_t tid)
+{
+	return inferior_thread(inferior, tid) || tid == inferior->pid ||
+	       (has_ended(tid) && proc_status_number(tid, "TracerPid") == getpid());
+}
+
+/* Number of threads that were not in the list yet, or a negative errno. *all: there
+ * are no others. */
+static int take_new_threads(struct inferior *inferior, bool *all)
 {
 	_cleanup_closedir_ DIR *tasks = open_tasks(inferior->pid);
 	int ret, fresh = 0;
+	long held = 0;
 	pid_t tid;
 
 	while (tasks && (tid = next_task(tasks))) {
-		if (inferior_thread(inferior, tid))
-			continue;
-		ret = take_thread(inferior, tid);
-		if (ret < 0)
-			return ret;
-		if (inferior_thread(inferior, tid))
-			fresh++;
+		if (!inferior_thread(inferior, tid)) {
+			ret = take_thread(inferior, tid);
+			if (ret < 0)
+				return ret;
+			fresh += inferior_thread(inferior, tid) != NULL;
+		}
+		held += is_held(inferior, tid);
 	}
+	*all = held == proc_status_number(inferior->pid, "Threads");
 	return fresh;
 }
 
@@ -251,21 +263,22 @@ static struct error *seize_leader(struct inferior *inferior)
 }
 
 /*
- * When all known threads have stopped, none of them makes new ones, so a pass that
- * finds nothing is the last; two, for a thread that ends in the middle of a pass may
- * make the kernel leave out another.
+ * Until all that we hold have stopped, and there are no others: the thread that is made
+ * while its maker is seized may be nobody's. What others trace, zombies of theirs, say,
+ * we never hold: passes that find nothing new end it, too, if they are many.
  */
 static struct error *take_all_threads(struct inferior *inferior)
 {
-	int fresh = 0;
+	int fresh, empty = 0;
+	bool all;
 
-	for (int empty = 0; empty < 2 && fresh >= 0;
-	     empty = fresh > 0 ? 0 : empty + 1) {
-		fresh = take_new_threads(inferior);
+	do {
 		if (!wait_all_stopped(inferior))
 			return error_create(0, "Process %d ended while attaching",
 					    inferior->pid);
-	}
+		fresh = take_new_threads(inferior, &all);
+		empty = fresh > 0 ? 0 : empty + 1;
+	} while (fresh > 0 || (fresh == 0 && !all && empty < EMPTY_PASSES_MAX));
 	if (fresh < 0)
 		return error_create(-fresh,
 				    "Cannot attach to all threads of process %d",

@@ -6,6 +6,7 @@ import signal
 import struct
 
 import harness
+import rsp
 
 
 class Ticker:
@@ -61,6 +62,21 @@ def test_attach_threads(t):
     t.equal(len(re.findall(r"^[* ] +\d+ +Thread", gdb.output(), re.M)), 8, "threads")
     t.match(r"Current thread is 5", gdb.output())
     ticker.must_be_free()
+
+
+def test_attach_while_threads_come_and_go(t):
+    """No thread is forgotten, whichever have just begun or ended."""
+    process = harness.Process(t, [t.prog("relay"), 60])
+    process.wait_output("begun")
+    server = t.server("--multi", "COMM")
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+")
+    for _ in range(150):
+        t.match("^T", client.ask(f"vAttach;{process.pid:x}"))
+        tids = [int(tid) for tid in os.listdir(f"/proc/{process.pid}/task")]
+        t.equal([tid for tid in tids if harness.tracer_of(tid) == 0], [],
+                "threads that nobody traces")
+        t.equal(client.ask(f"D;{process.pid:x}"), "OK", "detaching")
 
 
 def test_attach_hardware_breakpoint_in_all_threads(t):
