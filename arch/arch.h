@@ -136,7 +136,9 @@ struct insn_undo {
 	struct insn_store store;
 	bool rewrites; /* ... by what was there before: twice is not the same as once */
 	bool by_frame_pointer; /* ... if this register points into the frame there */
-	bool transfers_stack;  /* call, ret: shadow stacks know of them, too */
+	bool jumps; /* call, ret, jumps: it may lead elsewhere than behind itself;
+		     * of other registers, it changes one at most */
+	bool transfers_stack; /* call, ret: shadow stacks know of them, too */
 	bool emulated; /* at a uprobe every kernel does it itself: PROBE_EMULATED */
 };
 

@@ -18,10 +18,12 @@ static struct error *surprise(const char *what, const struct trial_outcome *outc
 			    (unsigned long long)trial_addr());
 }
 
-static void compare_record(void *data, const struct bpf_hit_record *record)
+static void compare_record(void *data, const struct bpf_hit_record *record,
+			   bool superseded)
 {
 	bool *good = data;
 
+	(void)superseded;
 	*good = record->verdict == BPF_TRUE && record->pc == trial_addr();
 }
 

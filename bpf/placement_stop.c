@@ -70,12 +70,12 @@ struct taking {
 	struct hits *hits;
 };
 
-static void take_hit(void *data, const struct bpf_hit_record *record)
+static void take_hit(void *data, const struct bpf_hit_record *record, bool superseded)
 {
 	const struct taking *taking = data;
 	struct placement *placement =
 		placements_find(taking->placements, record->location);
-	const struct hit hit = {
+	struct hit hit = {
 		.location = placement ? placement->location : NULL,
 		.verdict = record->verdict == BPF_TRUE ? HIT_TRUE : HIT_MAYBE,
 		.values = record->values,
@@ -86,8 +86,9 @@ static void take_hit(void *data, const struct bpf_hit_record *record)
 	/* A perf event's uprobe is in memory, which a vfork child shares. */
 	if (!placement || placement->location->inferior != taking->event->inferior)
 		return;
-	if (placement->taken)
-		placement->taken(placement, taking->event, record, taking->hits);
+	hit.late = superseded ||
+		   (placement->taken &&
+		    !placement->taken(placement, taking->event, record, taking->hits));
 	add_hit(taking->hits, &hit);
 }
 
@@ -135,11 +136,12 @@ void placements_on_stop(struct placements *placements, const struct event *event
 {
 	struct taking taking = {placements, event, hits};
 	bool kernel_stop = is_from_program(event);
-	bool by_program;
+	/* Other stops than signals come only when no such signal is pending. */
+	bool settled = kernel_stop || event->kind != EVENT_SIGNAL, by_program;
 
 	bpf_kernel_drain(&placements->kernel);
-	by_program = records_take(&placements->records, (uint32_t)event->tid,
-				  kernel_stop, take_hit, &taking);
+	by_program = records_take(&placements->records, (uint32_t)event->tid, settled,
+				  take_hit, &taking);
 	if (kernel_stop && (by_program || hits->signal_is_ours ||
 			    take_lost_of(placements, event->inferior, hits)))
 		hits->signal_is_ours = true;

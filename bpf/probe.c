@@ -149,19 +149,49 @@ int probe_store_addr(const struct insn_store *store, const struct regs *regs,
 }
 
 /* What ptrace would have shown then: the context's word by its rule. */
+static uint64_t value_before(const struct bpf_hit_record *record,
+			     const struct reg_def *row, uint64_t now)
+{
+	const struct bpf_rule *rule = &row->bpf_rule;
+	uint64_t word = record->registers[row->bpf_offset / 8];
+
+	if (rule->bits)
+		word &= (UINT64_C(1) << rule->bits) - 1;
+	return (word & ~(uint64_t)rule->unsure) | (now & rule->unsure);
+}
+
+static bool is_changed(const struct bpf_hit_record *record, unsigned int number,
+		       const struct reg_def *row, const struct regs *regs)
+{
+	uint64_t now;
+
+	return row->bpf_offset != REG_NOT_IN_BPF_CONTEXT &&
+	       reg_read_u64(regs, number, &now) == 0 &&
+	       now != value_before(record, row, now);
+}
+
+bool probe_is_behind(const struct bpf_hit_record *record, const struct regs *regs,
+		     unsigned int len, bool jumps)
+{
+	const unsigned int pc_reg = regs->arch->pc_reg;
+	const struct reg_def *row;
+	unsigned int changed = 0;
+	uint64_t pc = 0;
+
+	if (!jumps)
+		return reg_read_u64(regs, pc_reg, &pc) == 0 && pc == record->pc + len;
+	for (unsigned int i = 0; (row = reg_by_number(regs->arch, i)); i++)
+		changed += i != pc_reg && is_changed(record, i, row, regs);
+	return changed <= 1;
+}
+
 static int put_back(const struct bpf_hit_record *record, unsigned int number,
 		    const struct reg_def *row, struct regs *regs)
 {
-	const struct bpf_rule *rule = &row->bpf_rule;
-	uint64_t word = record->registers[row->bpf_offset / 8], now;
+	uint64_t now;
 	int r = reg_read_u64(regs, number, &now);
 
-	if (r < 0)
-		return r;
-	if (rule->bits)
-		word &= (UINT64_C(1) << rule->bits) - 1;
-	return reg_write_u64(regs, number,
-			     (word & ~(uint64_t)rule->unsure) | (now & rule->unsure));
+	return r < 0 ? r : reg_write_u64(regs, number, value_before(record, row, now));
 }
 
 int probe_put_back(const struct bpf_hit_record *record, struct regs *regs)

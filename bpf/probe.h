@@ -25,6 +25,12 @@
 int probe_store_addr(const struct insn_store *store, const struct regs *regs,
 		     uint64_t *addr);
 /**
+ * Has the thread whose registers these are executed the instruction, of this length,
+ * and nothing since, by what they tell? @jumps: insn_undo.jumps.
+ */
+bool probe_is_behind(const struct bpf_hit_record *record, const struct regs *regs,
+		     unsigned int len, bool jumps);
+/**
  * Makes of registers, fetched at the stop, those before the instruction. Others than
  * the record has stay as they are, and so do flags that may be the tracer's own
  * (bpf_rule.unsure). 0 or a negative errno, as reg_write.

@@ -2,6 +2,7 @@
 #include "bpf/records.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void records_deinit(struct records *records)
 {
@@ -24,8 +25,35 @@ bool records_add(struct records *records, const struct bpf_hit_record *record)
 	return true;
 }
 
-bool records_take(struct records *records, uint32_t tid, bool stop_seen,
-		  void (*fn)(void *data, const struct bpf_hit_record *record),
+/* Of records of other kinds the registers are zeros, which no context is. */
+static bool is_of_uprobe(const struct bpf_hit_record *record)
+{
+	static const struct bpf_hit_record other;
+
+	return memcmp(record->registers, other.registers, sizeof(other.registers)) != 0;
+}
+
+/* One hit of several uprobes leaves the same registers in each of its records. */
+static bool is_superseded(const struct records *records, size_t number)
+{
+	const struct bpf_hit_record *record = &records->record[number];
+
+	if (!is_of_uprobe(record))
+		return false;
+	for (size_t i = number + 1; i < records->count; i++) {
+		const struct bpf_hit_record *later = &records->record[i];
+
+		if (later->tid == record->tid && is_of_uprobe(later) &&
+		    memcmp(record->registers, later->registers,
+			   sizeof(record->registers)) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool records_take(struct records *records, uint32_t tid, bool settled,
+		  void (*fn)(void *data, const struct bpf_hit_record *record,
+			     bool superseded),
 		  void *data)
 {
 	bool by_stop = false;
@@ -37,8 +65,8 @@ bool records_take(struct records *records, uint32_t tid, bool stop_seen,
 		if (record.tid == tid) {
 			by_stop |= record.by_stop;
 			if (record.location != RECORD_SPENT)
-				fn(data, &record);
-			if (stop_seen || !record.by_stop)
+				fn(data, &record, is_superseded(records, i));
+			if (settled || !record.by_stop)
 				continue;
 			record.location = RECORD_SPENT;
 		}

@@ -26,11 +26,13 @@ bool records_add(struct records *records, const struct bpf_hit_record *record);
 
 /**
  * Takes the records of a thread out, and calls @fn(@data) for those not spent.
- * @stop_seen: the thread stopped by SIGSTOP; if not, records whose thread was
- * stopped by SIGSTOP stay, spent, until it is seen. True: there was such a one.
+ * @superseded: the thread has run on since, to another hit at a uprobe.
+ * @settled: the thread has stopped by the SIGSTOP of its last record, or will not; else
+ * records with a SIGSTOP stay, spent, until it is seen. True: there was such a one.
  */
-bool records_take(struct records *records, uint32_t tid, bool stop_seen,
-		  void (*fn)(void *data, const struct bpf_hit_record *record),
+bool records_take(struct records *records, uint32_t tid, bool settled,
+		  void (*fn)(void *data, const struct bpf_hit_record *record,
+			     bool superseded),
 		  void *data);
 /** The location is gone: its hits are of no interest any longer. */
 void records_forget_location(struct records *records, uint32_t location);

@@ -69,7 +69,7 @@ struct uprobe {
 /* ---- uprobe_stop.c ---- */
 
 /** Puts the thread back before the instruction (placement.taken). */
-void uprobe_undo(struct placement *placement, const struct event *event,
+bool uprobe_undo(struct placement *placement, const struct event *event,
 		 const struct bpf_hit_record *record, struct hits *hits);
 /** engine_ops.pass */
 void uprobe_pass(struct engine *engine, struct thread *thread);

@@ -52,15 +52,31 @@ static int undo_store(struct inferior *inferior, const struct bpf_hit_record *re
 			      undone->stored_len);
 }
 
-static int undo(const struct insn_store *store, struct thread *thread,
+/* Has it done nothing since the hit? */
+static bool is_there(const struct uprobe_placement *own, const struct regs *regs,
+		     const struct bpf_hit_record *record)
+{
+	uint64_t pc;
+
+	if (!own->state->options.redirects)
+		return probe_is_behind(record, regs, own->undo.len, own->undo.jumps);
+	return reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
+	       pc == regs->arch->nowhere;
+}
+
+/* -ESTALE: the thread is elsewhere by now. */
+static int undo(const struct uprobe_placement *own, struct thread *thread,
 		const struct bpf_hit_record *record, struct undone *undone)
 {
+	const struct insn_store *store = &own->undo.store;
 	unsigned int regset;
 	struct regs regs;
 	int err = fetch_general(thread, &regs, &regset);
 
 	if (err < 0)
 		return err;
+	if (!is_there(own, &regs, record))
+		return -ESTALE;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
 	err = probe_put_back(record, &regs);
 	if (err == 0 && store->len > 0 &&
@@ -86,7 +102,7 @@ static const char *why_behind(const struct insn_undo *undo, const struct thread 
 	return NULL;
 }
 
-void uprobe_undo(struct placement *placement, const struct event *event,
+bool uprobe_undo(struct placement *placement, const struct event *event,
 		 const struct bpf_hit_record *record, struct hits *hits)
 {
 	struct uprobe_placement *own = (struct uprobe_placement *)placement;
@@ -96,24 +112,27 @@ void uprobe_undo(struct placement *placement, const struct event *event,
 	int err;
 
 	if (undone->tid == thread->tid)
-		return; /* by another probe at the place */
+		return true; /* by another probe at the place */
 	if (has_faulted(event, record->pc)) {
 		hits->signal_comes_again = true;
-		return;
+		return true;
 	}
 	why = why_behind(&own->undo, thread, record);
 	if (why) {
 		own->inexact = true;
 		log_warning("thread %d is behind its hit at 0x%jx: %s", thread->tid,
 			    (uintmax_t)record->pc, why);
-		return;
+		return false;
 	}
-	err = undo(&own->undo.store, thread, record, undone);
+	err = undo(own, thread, record, undone);
 	if (err == 0)
 		undone->tid = thread->tid;
-	else if (err != -ESRCH) /* killed */
-		log_warning("thread %d stays behind the instruction at 0x%jx: %s",
-			    thread->tid, (uintmax_t)record->pc, strerror(-err));
+	if (err == 0 || err == -ESRCH) /* killed */
+		return true;
+	log_warning("thread %d stays behind the instruction at 0x%jx: %s", thread->tid,
+		    (uintmax_t)record->pc,
+		    err == -ESTALE ? "it did not stop there" : strerror(-err));
+	return false;
 }
 
 static int redo(const struct undone *undone, struct thread *thread)

@@ -477,6 +477,7 @@ static const char *find_effect(const cs_insn *cs, const struct opcode *opcode,
 	};
 
 	ret->transfers_stack = effect == CALLS || effect == RETURNS;
+	ret->jumps = ret->transfers_stack || effect == JUMPS;
 	if (effect == PUSHES || effect == CALLS)
 		ret->store = pushed;
 	if ((effect == STORES || effect == FROM_VECTOR) &&

@@ -5,6 +5,7 @@ static const char *const names[] = {
 	[EVENT_NONE] = "none",
 	[EVENT_SIGNAL] = "signal",
 	[EVENT_INTERRUPTED] = "interrupted",
+	[EVENT_UNASKED] = "unasked",
 	[EVENT_GROUP_STOP] = "group-stop",
 	[EVENT_CLONE] = "clone",
 	[EVENT_FORK] = "fork",

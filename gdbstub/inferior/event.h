@@ -15,6 +15,10 @@ enum event_kind {
 	EVENT_SIGNAL,	   /* signal-delivery stop: .signal, .siginfo. Includes every
 			    * SIGTRAP (step, int3, perf event, debug register) */
 	EVENT_INTERRUPTED, /* the stop that PTRACE_INTERRUPT asked for */
+	EVENT_UNASKED,	   /* SIGCONT has come for the process, whether stopped or not:
+			    * every thread stops, before its next instruction. Or an
+			    * interrupt was answered before. The thread is to be resumed
+			    * as it was (thread_resume_again) */
 	EVENT_GROUP_STOP,  /* job control stopped the process: .signal. Also the
 			    * answer to an interrupt while it is so stopped */
 	EVENT_CLONE,	   /* .thread made .child: a thread of the same inferior,

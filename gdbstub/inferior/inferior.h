@@ -64,17 +64,18 @@ struct thread {
 		      * was made by clone(CLONE_VM) without CLONE_THREAD */
 
 	/* Kept by inferior/. */
-	bool running;	   /* resumed, and no stop seen since */
-	bool interrupting; /* PTRACE_INTERRUPT sent, no stop reported since */
-	bool stepping;	   /* resumed for one instruction: by PTRACE_SINGLESTEP, or
-			    * through a system call by PTRACE_SYSCALL */
-	int request;	   /* the one it was last resumed by */
-	bool listening;	   /* resumed by PTRACE_LISTEN: in a group stop */
-	bool at_signal;	   /* in a signal-delivery stop */
-	bool in_syscall;   /* stopped inside a call that it was not stepping */
-	int syscall;	   /* the call that it is in, if its entry was seen;
-			    * SYSCALL_NONE */
-	bool call_cut_off; /* ... which our interrupt cut off: it begins anew */
+	bool running;	      /* resumed, and no stop seen since */
+	bool interrupting;    /* PTRACE_INTERRUPT sent, no stop reported since */
+	bool stepping;	      /* resumed for one instruction: by PTRACE_SINGLESTEP, or
+			       * through a system call by PTRACE_SYSCALL */
+	int request;	      /* the one it was last resumed by */
+	bool listening;	      /* resumed by PTRACE_LISTEN: in a group stop */
+	bool at_signal;	      /* in a signal-delivery stop */
+	bool in_syscall;      /* stopped inside a call that it was not stepping */
+	bool left_group_stop; /* ... to take a trap: when it is resumed, it goes back */
+	int syscall;	      /* the call that it is in, if its entry was seen;
+			       * SYSCALL_NONE */
+	bool call_cut_off;    /* ... which our interrupt cut off: it begins anew */
 	struct last_regset *last_regset; /* NULL: none is kept */
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
@@ -254,6 +255,8 @@ int thread_continue(struct thread *thread, int signal);
  * the end of the step; after other ones the thread is to be stepped again.
  */
 int thread_step(struct thread *thread, int signal);
+/** As it was last resumed, and as thread_continue. */
+int thread_resume_again(struct thread *thread, int signal);
 /** Leaves it in its group stop but lets SIGCONT wake it (PTRACE_LISTEN). */
 int thread_listen(struct thread *thread);
 /** Asks a running thread to stop. Its next event, of whatever kind, is the answer:

@@ -27,6 +27,14 @@ static int signal_to_inject(struct thread *thread, int signal)
 	return 0;
 }
 
+/* It will stop as its process is stopped by job control, if it still is. */
+static void return_to_group_stop(struct thread *thread)
+{
+	if (thread->left_group_stop)
+		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	thread->left_group_stop = false;
+}
+
 /* A thread that cannot be resumed is dying: it counts as running, for a wait
  * will tell of its end. */
 static int resume(struct thread *thread, int request, int signal)
@@ -35,6 +43,7 @@ static int resume(struct thread *thread, int request, int signal)
 
 	log_debug(LOG_INFERIOR, "%d: %s, signal %d", thread->tid,
 		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
+	return_to_group_stop(thread);
 	thread->running = true;
 	if (thread->last_regset)
 		thread->last_regset->size = 0;

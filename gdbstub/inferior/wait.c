@@ -6,7 +6,8 @@
  *   interrupt that is sent when the thread has stopped already, before its stop
  *   was waited for, stays: the next resume ends at once in a stale
  *   PTRACE_EVENT_STOP. So an interrupt is answered by the first event of whatever
- *   kind, and a PTRACE_EVENT_STOP that nobody waits for is passed over.
+ *   kind, and a PTRACE_EVENT_STOP that nobody waits for is to be passed over, as is
+ *   that which SIGCONT makes of every thread of a process (ptrace_trap_notify).
  * - The interrupt's stop comes before a pending signal is delivered, even if that
  *   is the SIGTRAP of an instruction that the thread has executed.
  * - The stops of clone, fork, vfork and exec are inside the system call.
@@ -353,30 +354,27 @@ void wait_take_stop(struct thread *thread)
 }
 
 /*
- * The answer to an interrupt, to a group stop, or to SIGCONT after PTRACE_LISTEN.
+ * The answer to an interrupt, to a group stop, or to SIGCONT.
  * A trap that is pending is told first: the thread takes it without executing
  * another instruction. Otherwise a breakpoint's stop would be seen after its PC.
  */
 static bool decode_event_stop(struct thread *thread, int signal, struct event *event)
 {
-	if (is_nowhere(thread)) {
+	bool group_stop = signal != SIGTRAP;
+
+	if (is_nowhere(thread) || trap_is_pending(thread)) {
 		thread_resume_again(thread, 0);
+		thread->left_group_stop = group_stop;
 		return false;
 	}
-	if (signal != SIGTRAP) {
+	if (group_stop) {
 		event->kind = EVENT_GROUP_STOP;
 		event->signal = signal;
-		return true;
+	} else if (thread->interrupting) {
+		event->kind = EVENT_INTERRUPTED;
+	} else {
+		event->kind = EVENT_UNASKED;
 	}
-	if (!thread->interrupting) {
-		thread_resume_again(thread, 0);
-		return false;
-	}
-	if (trap_is_pending(thread)) {
-		thread_resume_again(thread, 0);
-		return false;
-	}
-	event->kind = EVENT_INTERRUPTED;
 	return true;
 }
 

@@ -52,7 +52,4 @@ bool wait_syscall_end(struct thread *thread);
  */
 void wait_forget(struct inferior *inferior);
 
-/** Resumes a thread as it was last resumed, passing @signal. */
-int thread_resume_again(struct thread *thread, int signal);
-
 #endif

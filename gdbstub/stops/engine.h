@@ -109,6 +109,9 @@ struct hit {
 	struct watch_values values; /* if the location filters; of a hit that a program
 				     * has not compared, not yet */
 	bool by_kernel;		    /* a system call made it, not an instruction */
+	/* The thread is not where it hit, nor can be moved there: nothing more can be
+	 * evaluated, but it is told. */
+	bool late;
 };
 
 enum { HITS_MAX = 8 };
@@ -179,8 +182,9 @@ struct engine_ops {
 			  enum hw_kind kind);
 
 	/**
-	 * Looks at an EVENT_SIGNAL of a stopped thread and appends what it knows
-	 * to @hits. Must be called once for each signal stop, single steps too.
+	 * Looks at a stopped thread and appends what it knows to @hits. Must be called
+	 * once for each signal stop, single steps too, and for each stop that
+	 * PTRACE_INTERRUPT, a group stop or SIGCONT has made.
 	 */
 	void (*on_stop)(struct engine *engine, const struct event *event,
 			struct hits *hits);

@@ -16,7 +16,10 @@ static struct stop hit_stop(const struct hit *hit)
 	struct stop stop = {
 		.signal = SIGTRAP, .addr = location->addr, .values = hit->values};
 
-	if (location->type == BREAKPOINT_SOFTWARE)
+	/* Clients ignore breakpoints where there are none. */
+	if (hit->late)
+		stop.kind = STOP_SIGNAL;
+	else if (location->type == BREAKPOINT_SOFTWARE)
 		stop.kind = STOP_SWBREAK;
 	else if (location->type == BREAKPOINT_HARDWARE)
 		stop.kind = STOP_HWBREAK;
@@ -105,17 +108,34 @@ static bool ends_call(struct run *run, const struct event *event)
 	return true;
 }
 
-static void on_signal(struct run *run, const struct event *event)
+/* The hit that the client is to be told of, or NULL. */
+static const struct hit *take_hits(struct run *run, const struct event *event,
+				   struct hits *hits)
 {
 	struct thread *thread = event->thread;
 	const struct hit *hit;
-	struct hits hits;
 
-	hits_collect(&run->engines, event, &hits);
-	hit = hits_evaluate(&hits, thread, run_output(run, thread->inferior));
+	hits_collect(&run->engines, event, hits);
+	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
 	/* A watchpoint's hit is shown behind the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)
-		hits_pass(&hits, thread);
+		hits_pass(hits, thread);
+	return hit;
+}
+
+static void on_true_hit(struct run *run, struct thread *thread, const struct hit *hit)
+{
+	if (hit->location->type > BREAKPOINT_HARDWARE)
+		last_hit_note(run, thread, hit);
+	pending_set(run, thread, hit_stop(hit));
+}
+
+static void on_signal(struct run *run, const struct event *event)
+{
+	struct thread *thread = event->thread;
+	struct hits hits;
+	const struct hit *hit = take_hits(run, event, &hits);
+
 	if (run->stepping_over == thread->tid) {
 		thread->needs_step_over = !ends_step(event);
 		proceed_together(run, event->inferior);
@@ -124,9 +144,7 @@ static void on_signal(struct run *run, const struct event *event)
 		if (!hits.signal_is_ours && !hits.signal_comes_again &&
 		    !ends_step(event))
 			thread->pending = *event;
-		if (hit->location->type > BREAKPOINT_HARDWARE)
-			last_hit_note(run, thread, hit);
-		pending_set(run, thread, hit_stop(hit));
+		on_true_hit(run, thread, hit);
 		return;
 	}
 	if (hits.signal_is_ours)
@@ -137,12 +155,30 @@ static void on_signal(struct run *run, const struct event *event)
 		on_program_signal(run, event);
 }
 
+/*
+ * SIGCONT takes back the SIGSTOP by which a program stops a thread, wherever that is on
+ * its way; but it stops every thread itself, before the next instruction. Nothing else
+ * can have come between the hit and this stop.
+ */
+static bool is_quiet_hit(struct run *run, const struct event *event)
+{
+	struct hits hits;
+	const struct hit *hit = take_hits(run, event, &hits);
+
+	if (hit)
+		on_true_hit(run, event->thread, hit);
+	return hit;
+}
+
 static void on_interrupted(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
+	bool hit = is_quiet_hit(run, event);
 
 	if (run->stepping_over == thread->tid)
 		proceed_together(run, event->inferior);
+	if (hit)
+		return;
 	if (interrupt_is_for(run, thread)) {
 		run->interrupt_requested = false;
 		pending_set(run, thread,
@@ -153,6 +189,14 @@ static void on_interrupted(struct run *run, const struct event *event)
 	} else {
 		proceed_thread(run, thread);
 	}
+}
+
+static void on_unasked(struct run *run, const struct event *event)
+{
+	if (!is_quiet_hit(run, event))
+		thread_resume_again(event->thread, 0);
+	else if (run->stepping_over == event->tid)
+		proceed_together(run, event->inferior);
 }
 
 /* The client resumes the child itself, when it knows of it. */
@@ -257,6 +301,7 @@ static void on_end(struct run *run, const struct event *event)
 static event_handler *const event_handlers[] = {
 	[EVENT_SIGNAL] = on_signal,
 	[EVENT_INTERRUPTED] = on_interrupted,
+	[EVENT_UNASKED] = on_unasked,
 	[EVENT_GROUP_STOP] = on_interrupted,
 	[EVENT_CLONE] = on_clone,
 	[EVENT_FORK] = fork_on_fork,

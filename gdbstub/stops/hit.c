@@ -34,8 +34,9 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 
 	if (hit->verdict == HIT_TRUE)
 		return true; /* in the kernel it was counted, and passed the gate */
-	counts.trues = watch_changed(hit) &&
-		       evaluate_conditions(location, thread, breakpoints_read_memory);
+	counts.trues = hit->late ||
+		       (watch_changed(hit) &&
+			evaluate_conditions(location, thread, breakpoints_read_memory));
 	/* What the client may have missed before is told, but is no hit of now. */
 	if (hit->verdict != HIT_SHARED || is_sure(hit))
 		counts_add(&location->counts, thread->tid, &counts);
@@ -77,7 +78,7 @@ const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
 		/* Every hit is evaluated, so that every one is counted. */
 		if (!hit_matters(&hits->hit[i], thread))
 			continue;
-		if (location->commands.list.count > 0)
+		if (location->commands.list.count > 0 && !hits->hit[i].late)
 			evaluate_commands(location, thread, output);
 		else
 			told = choose(told, &hits->hit[i]);

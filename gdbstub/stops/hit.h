@@ -6,7 +6,7 @@
 #include "stops/engine.h"
 #include "stops/output.h"
 
-/** Asks every usable engine what it knows about a signal stop. */
+/** Asks every usable engine what it knows about a stop (engine_ops.on_stop). */
 void hits_collect(struct engines *engines, const struct event *event,
 		  struct hits *hits);
 /**

@@ -24,6 +24,7 @@ void pending_set(struct run *run, struct thread *thread, struct stop stop)
 {
 	stop.pid = thread->inferior->pid;
 	stop.tid = thread->tid;
+	thread->left_group_stop = false; /* the client's resume is for good */
 	if (!thread->pending_stop)
 		thread->pending_stop = pending_create(run, stop);
 }

@@ -11,7 +11,7 @@ import time
 import harness
 import rsp
 import test_storm
-from test_storm import NEVER, PASS, SCALE, SEED, Background, Session, Storm, condition
+from test_storm import NEVER, PASS, PASS_ALL, SCALE, SEED, Background, Session, Storm, condition
 
 RAX, RCX, RBP, RSP = 0, 2, 6, 7
 KINDS = "push move load add call branch jump leave return".split()
@@ -273,3 +273,26 @@ def test_faults_at_the_place(t):
                 f"false and passed, {mode}")
     t.equal(fault_stops(t, "jump", true, "handle SIGSEGV nostop noprint pass"), ["hit"],
             "true and passed")
+
+
+def test_continued_all_the_time(t):
+    """SIGCONT takes back a SIGSTOP that is on its way to a thread."""
+    for place in KINDS[::2]:
+        probe(t, place, 4, 640, "cu", PASS_ALL)
+
+
+def test_continued_with_signals_blocked(t):
+    for place in KINDS[::2]:
+        probe(t, place, 4, 320, "cusx", PASS_ALL, interrupts=0.1)
+
+
+def test_resized_all_the_time(t):
+    """Signals of the number that programs send: each reaches the program."""
+    for place in KINDS:
+        probe(t, place, 4, 640, "xua", PASS_ALL, interrupts=0.1)
+
+
+def test_stopped_all_the_time(t):
+    """By job control, and continued, as fast as can be."""
+    for place in KINDS:
+        probe(t, place, 4, 320, "jus", PASS_ALL, interrupts=0.3)

@@ -19,7 +19,7 @@ SCALE = float(os.environ.get("STORM_SCALE", "1"))
 NAMES = ("go hit_at watched_at calls trues sent handled alarms children chlds raised "
          "trapped errors done push_at move_at store_at update_at count_at load_at add_at "
          "call_at branch_at jump_at leave_at return_at ask_at write_at rewrite_at "
-         "exchange_at indirect_at vector_at x87_at string_at").split()
+         "exchange_at indirect_at vector_at x87_at string_at resizes resized conts").split()
 ARGUMENT = {"x86_64": (5, 4), "aarch64": (0, 1)}  # registers of the first two arguments
 PC = {"x86_64": 16, "aarch64": 32}
 SP = {"x86_64": 7, "aarch64": 31}
@@ -43,9 +43,9 @@ class Storm:
         data = self.file.read_bytes()[:8 * len(NAMES)].ljust(8 * len(NAMES), b"\0")
         return dict(zip(NAMES, struct.unpack(f"={len(NAMES)}Q", data)))
 
-    def go(self):
+    def go(self, how=1):
         with open(self.file, "r+b") as file:
-            file.write(struct.pack("=Q", 1))
+            file.write(struct.pack("=Q", how))
 
 
 def condition(mask=63, page=False):
@@ -148,6 +148,13 @@ class Session:
             self.again.add((tid, i))
 
     def step_off(self, tid):
+        """While the program is told to be quiet: nothing can end a storm of signals."""
+        self.storm.go(2)
+        end = self.step_alone(tid)
+        self.storm.go()
+        return end
+
+    def step_alone(self, tid):
         """As gdb: everything out, the thread steps alone, everything in again.
         Signals that come in between wait. The reply if the program ends instead."""
         self.remove()
@@ -212,6 +219,7 @@ class Session:
         self.t.equal(self.hits, counts["trues"], "true hits")
         if counts["sent"]:
             self.t.equal(counts["handled"], counts["sent"], "SIGUSR1 handled")
+        self.t.equal(counts["resized"], counts["resizes"], "SIGWINCH handled")
 
 
 def storm(t, breakpoint, threads, rounds, activities="", passes="", interrupts=0.0,
@@ -227,6 +235,7 @@ def storm(t, breakpoint, threads, rounds, activities="", passes="", interrupts=0
 
 
 PASS = "0e;14;1e"  # SIGALRM, SIGCHLD, SIGUSR1
+PASS_ALL = PASS + ";13;1c"  # SIGCONT, SIGWINCH
 
 
 def test_signals_hardware_one_thread(t):
@@ -414,6 +423,12 @@ def test_stopped_from_outside(t):
         ended.set()
         thread.join()
     session.must_agree(end)
+
+
+def test_continued_from_outside(t):
+    """SIGCONT takes back the SIGSTOP of a thread that blocks SIGTRAP, on its way."""
+    t.need_kernel_conditions()
+    storm(t, 1, 4, 1500, "bcux", PASS_ALL, interrupts=0.1)
 
 
 def test_watch_threads(t):

@@ -4,7 +4,9 @@
  * [ACTIVITIES]. Each thread calls hit(i) ROUNDS times and counts how often i was a
  * multiple of 64; ACTIVITIES are letters, see the table. What it counts is in FILE,
  * to be compared with what a debugger saw. Begins when FILE says so. With the letter k,
- * what is called is kinds(), which has instructions of every kind.
+ * what is called is kinds(), which has instructions of every kind; with b, threads
+ * block SIGTRAP, with s, every second one of them (of an even number) all signals; with
+ * c, another process sends SIGCONT as fast as it can, with j SIGSTOP and SIGCONT.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +31,7 @@ enum { PATIENCE = 30000, CHURN_CALLS = 8 }; /* ms until something is lost for go
 
 /* The file; test_storm.py knows the order. */
 static struct counts {
-	atomic_ulong go;		 /* the test says: begin */
+	atomic_ulong go;		 /* the test says: 1 begin, 2 be quiet */
 	atomic_ulong hit_at, watched_at; /* addresses */
 	atomic_ulong calls, trues;	 /* of hit() */
 	atomic_ulong sent, handled;	 /* SIGUSR1 */
@@ -35,12 +39,14 @@ static struct counts {
 	atomic_ulong children, chlds;	 /* forked; SIGCHLD */
 	atomic_ulong raised, trapped;	 /* SIGTRAP of its own */
 	atomic_ulong errors, done;
-	atomic_ulong places[20]; /* addresses in kinds() and others() */
+	atomic_ulong places[20];       /* addresses in kinds() and others() */
+	atomic_ulong resizes, resized; /* SIGWINCH to the process, and handled */
+	atomic_ulong conts;	       /* SIGCONT handled */
 } * counts;
 
 static pthread_t *workers;
 static long nworkers, rounds;
-static int calls_kinds, calls_others;
+static int calls_kinds, calls_others, blocks_all;
 static volatile long watched[2];
 static char *page;
 static atomic_ulong finished, leave; /* workers that are through; may they end? */
@@ -208,9 +214,20 @@ static int becomes(atomic_ulong *count, unsigned long wanted)
 	return 0;
 }
 
+/* Every second worker blocks all signals. */
+static void block_all_if(unsigned long number)
+{
+	sigset_t set;
+
+	if (!blocks_all || number % 2 == 0)
+		return;
+	sigfillset(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static void *work(void *arg)
 {
-	(void)arg;
+	block_all_if((unsigned long)arg);
 	for (long i = 1; i <= rounds; i++) {
 		call((unsigned long)i);
 		watched[0] = i;
@@ -236,6 +253,10 @@ static void on_signal(int number)
 		atomic_fetch_add(&counts->chlds, 1);
 	else if (number == SIGTRAP)
 		atomic_fetch_add(&counts->trapped, 1);
+	else if (number == SIGWINCH)
+		atomic_fetch_add(&counts->resized, 1);
+	else if (number == SIGCONT)
+		atomic_fetch_add(&counts->conts, 1);
 	errno = saved;
 }
 
@@ -243,7 +264,9 @@ static void on_signal(int number)
 static void *send_signals(void *arg)
 {
 	for (unsigned long n = 1; !over(); n++) {
-		if (pthread_kill(workers[n % (unsigned long)nworkers], SIGUSR1) != 0)
+		unsigned long i = blocks_all ? 2 * n : n;
+
+		if (pthread_kill(workers[i % (unsigned long)nworkers], SIGUSR1) != 0)
 			break;
 		atomic_store(&counts->sent, n);
 		while (!over() && atomic_load(&counts->handled) < n)
@@ -368,6 +391,54 @@ static void *forbid_page(void *arg)
 	return arg;
 }
 
+/* To the process, as of a terminal of another size (si_code SI_KERNEL; which a thread
+ * may pretend to its own number only) and from a process. Each waits for the last one
+ * to be handled: none may get lost. */
+static void *resize(void *arg)
+{
+	siginfo_t info = {.si_signo = SIGWINCH, .si_code = SI_KERNEL};
+
+	for (unsigned long n = 1; !over(); n++) {
+		atomic_store(&counts->resizes, n);
+		if (n % 2 == 0)
+			kill(getpid(), SIGWINCH);
+		else if (syscall(SYS_rt_sigqueueinfo, gettid(), SIGWINCH, &info) < 0)
+			abort();
+		if (!becomes(&counts->resized, n))
+			break;
+	}
+	return arg;
+}
+
+/* Another process sends signals, one after the other, as fast as it can; while the
+ * debugger steps, of which there would be no end, it pauses. */
+static void disturb_by(const int *numbers, size_t count)
+{
+	pid_t parent = getpid();
+
+	if (fork() != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* To the very end: a debugger may deliver a SIGSTOP when SIGCONT has come. */
+	for (size_t i = 0; getppid() == parent; i++) {
+		while (i % count == 0 && atomic_load(&counts->go) != 1)
+			usleep(100);
+		kill(parent, numbers[i % count]);
+	}
+	_exit(0);
+}
+
+/* Before anybody attaches. */
+static void start_disturbers(const char *letters)
+{
+	static const int conts[] = {SIGCONT}, stops[] = {SIGSTOP, SIGCONT};
+
+	if (strchr(letters, 'c'))
+		disturb_by(conts, 1);
+	if (strchr(letters, 'j'))
+		disturb_by(stops, 2);
+}
+
 /* Signals that the workers block, besides running. */
 static void block_traps(void)
 {
@@ -387,7 +458,7 @@ static const struct {
 	{'f', SIGCHLD, fork_children}, {'v', 0, spawn_children},
 	{'w', 0, spawn_children},      {'t', 0, churn},
 	{'r', SIGTRAP, raise_traps},   {'d', 0, drop_page},
-	{'p', 0, forbid_page},
+	{'p', 0, forbid_page},	       {'x', SIGWINCH, resize},
 };
 
 enum { NACTIVITIES = sizeof(activities) / sizeof(activities[0]) };
@@ -416,13 +487,15 @@ static void *run_all(void *letters)
 	for (int i = 0; i < NACTIVITIES; i++)
 		if (strchr(letters, activities[i].letter) && activities[i].signal)
 			handle(activities[i].signal);
+	if (strchr(letters, 'c'))
+		handle(SIGCONT);
 	while (!atomic_load(&counts->go))
 		usleep(1000);
 	if (strchr(letters, 'b'))
 		block_traps();
 	for (long i = 0; i < nworkers; i++) {
 		work_between(letters);
-		if (pthread_create(&workers[i], NULL, work, NULL) != 0)
+		if (pthread_create(&workers[i], NULL, work, (void *)i) != 0)
 			abort();
 	}
 	work_between(letters);
@@ -462,6 +535,8 @@ int main(int argc, char **argv)
 	note_places();
 	calls_kinds = strchr(letters, 'k') != NULL;
 	calls_others = strchr(letters, 'o') != NULL;
+	blocks_all = strchr(letters, 's') != NULL;
+	start_disturbers(letters);
 	atomic_store(&counts->hit_at, (unsigned long)hit);
 	if (!strchr(letters, 'l'))
 		run_all((void *)letters);

@@ -783,7 +783,7 @@ Test(interrupts, stop_a_running_thread)
 
 /* An interrupt that is sent when the thread has stopped for something else already
  * must not show up as a stop after the next resume. */
-Test(interrupts, stale_ones_are_not_seen)
+Test(interrupts, stale_ones_are_no_answers)
 {
 	struct fixture f;
 	struct event event;
@@ -798,6 +798,8 @@ Test(interrupts, stale_ones_are_not_seen)
 	expect_event(&f, EVENT_SIGNAL, &event);
 	cr_assert_eq(event.signal, SIGUSR1);
 	cr_assert_eq(thread_continue(f.leader, SIGUSR1), 0);
+	expect_event(&f, EVENT_UNASKED, &event);
+	cr_assert_eq(thread_resume_again(f.leader, 0), 0);
 	expect_exit(&f, 0);
 }
 
@@ -819,6 +821,8 @@ Test(interrupts, stale_ones_do_not_disturb_a_step)
 		expect_event(&f, EVENT_SIGNAL, &event);
 		pc = pc_of(f.leader);
 		cr_assert_eq(thread_step(f.leader, 0), 0);
+		expect_event(&f, EVENT_UNASKED, &event);
+		cr_assert_eq(thread_resume_again(f.leader, 0), 0);
 		expect_event(&f, EVENT_SIGNAL, &event);
 		cr_assert_eq(event.siginfo.si_code, TRAP_TRACE);
 		cr_assert_neq(pc_of(f.leader), pc);
@@ -849,6 +853,30 @@ Test(interrupts, tell_a_pending_trap_first)
 	expect_event(&f, EVENT_SIGNAL, &event);
 	cr_assert_eq(event.signal, SIGTRAP);
 	cr_assert_eq(event.siginfo.si_code, TRAP_TRACE);
+	kill_all(&f);
+}
+
+/* So it is when job control stops the thread; afterwards it is stopped. */
+Test(interrupts, tell_a_pending_trap_before_a_group_stop)
+{
+	struct fixture f;
+	struct event event;
+	uint64_t none = 0;
+
+	launch(&f, "blocked-trap", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, f.leader->tid, sizeof(none), &none), 0);
+	cr_assert_eq(thread_continue(f.leader, SIGSTOP), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGTRAP);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_GROUP_STOP, &event);
+	cr_assert_eq(event.signal, SIGSTOP);
+	cr_assert_eq(thread_listen(f.leader), 0);
+	kill(f.inferior->pid, SIGCONT);
+	expect_event(&f, EVENT_UNASKED, &event);
 	kill_all(&f);
 }
 
@@ -969,6 +997,8 @@ Test(signals, group_stop)
 	cr_assert_not(f.leader->listening);
 	cr_assert_eq(thread_listen(f.leader), 0);
 	kill(f.inferior->pid, SIGCONT);
+	expect_event(&f, EVENT_UNASKED, &event);
+	cr_assert_eq(thread_resume_again(f.leader, 0), 0);
 	expect_event(&f, EVENT_SIGNAL, &event);
 	cr_assert_eq(event.signal, SIGCONT);
 	cr_assert_eq(thread_continue(f.leader, SIGCONT), 0);

@@ -8,14 +8,17 @@ enum { TID = 100, OTHER = 101 };
 struct taken {
 	unsigned int count;
 	uint32_t location[8];
+	bool superseded[8];
 };
 
-static void take(void *data, const struct bpf_hit_record *record)
+static void take(void *data, const struct bpf_hit_record *record, bool superseded)
 {
 	struct taken *taken = data;
 
-	if (taken->count < 8)
-		taken->location[taken->count++] = record->location;
+	if (taken->count == 8)
+		return;
+	taken->superseded[taken->count] = superseded;
+	taken->location[taken->count++] = record->location;
 }
 
 static void add(struct records *records, uint32_t tid, uint32_t location,
@@ -97,5 +100,34 @@ Test(records, drop_the_dead)
 	cr_expect_eq(records.count, 1);
 	records_take(&records, OTHER, true, take, &taken);
 	cr_expect_eq(taken.count, 0);
+	records_deinit(&records);
+}
+
+static void add_probe(struct records *records, uint32_t location, uint64_t value)
+{
+	const struct bpf_hit_record record = {.tid = TID,
+					      .location = location,
+					      .by_stop = 1,
+					      .registers = {value, 1}};
+
+	cr_assert(records_add(records, &record));
+}
+
+Test(records, of_a_place_that_the_thread_has_left)
+{
+	struct records records = {0};
+	struct taken taken = {0};
+
+	add_probe(&records, 1, 10);
+	add(&records, OTHER, 4, 1);
+	add_probe(&records, 2, 11);
+	add_probe(&records, 3, 11); /* at the same place */
+	add(&records, TID, 5, 1);   /* what the instruction has written to */
+	records_take(&records, TID, true, take, &taken);
+	cr_assert_eq(taken.count, 4);
+	cr_expect(taken.superseded[0]);
+	cr_expect_not(taken.superseded[1]);
+	cr_expect_not(taken.superseded[2]);
+	cr_expect_not(taken.superseded[3]);
 	records_deinit(&records);
 }

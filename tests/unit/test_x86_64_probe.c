@@ -17,6 +17,7 @@
 #include "bpf/uprobe_event.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/inferior.h"
+#include "stops/decoder.h"
 #include "tests/unit/support.h"
 
 enum { ROUNDS = 10, FLAG_ROUNDS = 300 };
@@ -330,6 +331,31 @@ static void expect_equal(const struct regs *regs, const struct regs *other)
 				     (unsigned long long)get(other, i));
 }
 
+/* Our own text is the child's. */
+static void expect_behind(const char *place, const struct regs *now)
+{
+	struct regs elsewhere = *now;
+	struct decoder decoder;
+	struct insn_undo undo;
+
+	cr_assert(decoder_init(&decoder, arch_native()));
+	cr_assert(decoder_run(&decoder, (const uint8_t *)place, INSN_LEN_MAX,
+			      (uintptr_t)place));
+	arch_native()->undo(decoder.insn, &undo);
+	undo.len = decoder.insn->size;
+	decoder_deinit(&decoder);
+	cr_expect(probe_is_behind(&fixture.record, now, undo.len, undo.jumps));
+	cr_expect_eq(undo.jumps, place == at_call || place == at_jump);
+	if (undo.jumps) {
+		cr_assert_eq(reg_write_u64(&elsewhere, RDX, get(now, RDX) + 1), 0);
+		cr_assert_eq(reg_write_u64(&elsewhere, RSI, get(now, RSI) + 1), 0);
+	} else {
+		cr_assert_eq(reg_write_u64(&elsewhere, RIP, get(now, RIP) + 1), 0);
+	}
+	cr_expect_not(
+		probe_is_behind(&fixture.record, &elsewhere, undo.len, undo.jumps));
+}
+
 /* One round: what ptrace shows before, what the record has, and that the instruction
  * can be run again with that. */
 static void undo_once(const char *place, const struct insn_store *store)
@@ -348,6 +374,7 @@ static void undo_once(const char *place, const struct insn_store *store)
 	cr_expect_arr_eq(fixture.record.stored, before, store->len);
 	now = fetch();
 	cr_expect_neq(get(now, RIP), (uintptr_t)place);
+	expect_behind(place, now);
 	if (store->len > 0)
 		read_stored(store, &then, &addr, after);
 	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
