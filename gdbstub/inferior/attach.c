@@ -335,7 +335,7 @@ static void detach_thread(struct thread *thread, int signal)
 {
 	int status;
 
-	wait_take_stop(thread);
+	wait_take_own(thread);
 	/* PTRACE_DETACH takes a signal at a signal-delivery stop only. */
 	if (signal != 0 && !thread->at_signal) {
 		tgkill(thread->group, thread->tid, signal);

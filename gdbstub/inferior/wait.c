@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "inferior/memory.h"
@@ -265,6 +266,19 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 
 /* ---- stops ---- */
 
+static uint64_t bit(int signal)
+{
+	return UINT64_C(1) << (signal - 1);
+}
+
+/* In the queue of a thread, as kill(2) has no thread's. The end of a step at a uprobe
+ * is SI_USER (kernel/events/uprobes.c: send_sig). */
+static bool is_by_kernel(const siginfo_t *info)
+{
+	return info->si_code > 0 ||
+	       (info->si_signo == SIGTRAP && info->si_code == SI_USER);
+}
+
 /* Does a signal of this set wait in a queue (flags of PTRACE_PEEKSIGINFO) that the
  * thread does not block? @by_kernel: only one that the kernel has raised. */
 static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set,
@@ -281,8 +295,8 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 	do {
 		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
 		for (long i = 0; i < n; i++)
-			if ((info[i].si_code > 0 || !by_kernel) &&
-			    (set & ~blocked) >> (info[i].si_signo - 1) & 1)
+			if ((is_by_kernel(&info[i]) || !by_kernel) &&
+			    set & ~blocked & bit(info[i].si_signo))
 				return true;
 		args.off += 8;
 	} while (n == 8);
@@ -292,13 +306,10 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 /* Does a signal wait that the thread's own last instruction has caused? */
 static bool trap_is_pending(const struct thread *thread)
 {
-	/* SIGSTOP: the kernel's own (si_code > 0) is a BPF program's. */
-	static const int synchronous[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL,
-					  SIGFPE,  SIGSYS,  SIGSTOP};
-	uint64_t causes = 0;
+	/* SIGSTOP: the kernel's own is a BPF program's. */
+	const uint64_t causes = bit(SIGTRAP) | bit(SIGSEGV) | bit(SIGBUS) |
+				bit(SIGILL) | bit(SIGFPE) | bit(SIGSYS) | bit(SIGSTOP);
 
-	for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
-		causes |= UINT64_C(1) << (synchronous[i] - 1);
 	return is_pending(thread, 0, causes, true);
 }
 
@@ -321,36 +332,51 @@ bool wait_signal_comes(const struct thread *thread)
 		is_pending(thread, PTRACE_PEEKSIGINFO_SHARED, UINT64_MAX, false));
 }
 
-/* The next signal that the thread gets, without executing an instruction; 0: it has
- * ended. */
-static int next_signal(struct thread *thread)
+/* As wait_status, but it does not wait for a leader that has ended before others: who
+ * are they to be waited for by, if not by us? */
+static bool wait_if_alive(const struct thread *thread, int *status)
+{
+	const struct timespec pause = {.tv_nsec = 50000};
+	pid_t ret;
+
+	while ((ret = waitpid(thread->tid, status, __WALL | WNOHANG)) == 0 ||
+	       (ret < 0 && errno == EINTR)) {
+		if (thread_is_zombie(thread))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return ret > 0;
+}
+
+/* To its next stop, without executing an instruction. False: it has ended. */
+static bool run_to_signal(struct thread *thread)
 {
 	int status;
 
 	if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0 ||
-	    !wait_status(thread->tid, &status) || !WIFSTOPPED(status))
-		return 0;
+	    !wait_if_alive(thread, &status) || !WIFSTOPPED(status))
+		return false;
 	thread->at_signal = status >> 16 == 0;
-	return WSTOPSIG(status);
+	return true;
 }
 
-void wait_take_stop(struct thread *thread)
+/* All other signals are blocked meanwhile: they stay where they are. */
+void wait_take_own(struct thread *thread)
 {
-	enum { SIGNALS_MAX = 1000 }; /* somebody may be sending all the time */
-	const uint64_t stop = UINT64_C(1) << (SIGSTOP - 1);
-	uint64_t others = 0;
+	enum { STOPS_MAX = 1000 }; /* somebody may send SIGCONT all the time */
+	const uint64_t own = bit(SIGSTOP) | bit(SIGTRAP);
+	uint64_t blocked, more;
 
-	for (int i = 0; i < SIGNALS_MAX && is_pending(thread, 0, stop, true); i++) {
-		int number = next_signal(thread);
-
-		if (number == 0)
+	if (!is_pending(thread, 0, own, true) ||
+	    ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) <
+		    0)
+		return;
+	more = blocked | ~own;
+	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(more), &more);
+	for (int i = 0; i < STOPS_MAX && is_pending(thread, 0, own, true); i++)
+		if (!run_to_signal(thread))
 			return;
-		if (thread->at_signal)
-			others |= UINT64_C(1) << (number - 1);
-	}
-	for (int number = 1; number < SIGRTMAX; number++)
-		if (number != SIGSTOP && others >> (number - 1) & 1)
-			tgkill(thread->group, thread->tid, number);
+	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked);
 }
 
 /*

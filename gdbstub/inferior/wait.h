@@ -36,11 +36,11 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
  * another instruction? */
 bool wait_signal_comes(const struct thread *thread);
 /**
- * Takes a SIGSTOP that a BPF program has sent to this stopped thread, and that it has
- * not got yet: nobody would expect it any longer. Other signals that it gets before
- * stay pending.
+ * Takes signals of ours that this stopped thread has not got yet, as nobody will expect
+ * them any longer: a SIGSTOP that a BPF program has sent, a SIGTRAP that the kernel has
+ * raised. Others stay pending.
  */
-void wait_take_stop(struct thread *thread);
+void wait_take_own(struct thread *thread);
 /**
  * Lets a thread that is stopped inside a system call run to the end of that call.
  * False: it was killed meanwhile; its end is kept for the next wait.

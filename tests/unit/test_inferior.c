@@ -856,6 +856,28 @@ Test(interrupts, tell_a_pending_trap_first)
 	kill_all(&f);
 }
 
+/* Whatever has raised it, the program is not to die of it. */
+Test(interrupts, no_trap_is_left_to_a_process_that_is_let_go)
+{
+	struct fixture f;
+	struct event event;
+	uint64_t none = 0;
+	int status;
+	pid_t pid;
+
+	launch(&f, "blocked-trap", NULL);
+	pid = f.inferior->pid;
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, f.leader->tid, sizeof(none), &none), 0);
+	kill(pid, SIGTERM);
+	inferior_detach(f.inferior, 0, 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFSIGNALED(status));
+	cr_expect_eq(WTERMSIG(status), SIGTERM);
+}
+
 /* So it is when job control stops the thread; afterwards it is stopped. */
 Test(interrupts, tell_a_pending_trap_before_a_group_stop)
 {
