@@ -24,7 +24,9 @@ enum event_kind {
 	EVENT_CLONE,	   /* .thread made .child: a thread of the same inferior,
 			    * in the list, stopped, never run yet. (If the kernel
 			    * tells of the child first, the child waits unseen; no
-			    * event tells of a child that was killed at once.) */
+			    * event tells of a child that was killed at once.) So is a
+			    * task that shares its memory, however it was made, but by
+			    * vfork */
 	EVENT_FORK,	   /* .thread made the process .child_pid: stopped, traced */
 	EVENT_VFORK,	   /* the same; .thread's process shares its memory */
 	EVENT_VFORK_DONE,  /* the vfork child has exec'ed or ended */

@@ -15,10 +15,13 @@
 #include "inferior/wait.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "inferior/memory.h"
@@ -186,8 +189,17 @@ static bool on_process(struct thread *thread, pid_t child, struct event *event,
 	return true;
 }
 
+static bool shares_memory(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+/* By clone(2) with CLONE_VM, the end of a task can be told by SIGCHLD as well: what the
+ * kernel calls a fork then has no memory of its own. */
 static bool on_fork(struct thread *thread, pid_t child, struct event *event)
 {
+	if (shares_memory(thread->tid, child))
+		return on_clone(thread, child, event);
 	return on_process(thread, child, event, EVENT_FORK);
 }
 

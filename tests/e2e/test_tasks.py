@@ -44,6 +44,14 @@ def test_unconditional(t):
         hits(t, kind, "", lambda i: True)
 
 
+def test_children_with_the_same_memory(t):
+    """The kernel tells of them as of fork(2)'s."""
+    t.truehit_only("stops of children that share memory")
+    for kind in "break", "hbreak":
+        hits(t, kind, "", lambda i: True, "child")
+        hits(t, kind, " if i % 10 == 9", lambda i: i % 10 == 9, "child")
+
+
 def test_the_program_ends_before_them(t):
     hits(t, "hbreak", " if i % 10 == 9", lambda i: i % 10 == 9, "leave")
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tasks [wait | leave | exec]: tasks that share the program's memory but are no threads
- * of its process: clone(2) with CLONE_VM, without CLONE_THREAD. Each of them makes a
- * thread of its own. All run the same loop. wait: each task then waits for a SIGUSR1;
- * leave: the program itself ends before them; exec: each task then runs another
- * program.
+ * tasks [wait | leave | exec | child]: tasks that share the program's memory but are no
+ * threads of its process: clone(2) with CLONE_VM, without CLONE_THREAD. Each of them
+ * makes a thread of its own. All run the same loop. wait: each task then waits for a
+ * SIGUSR1; leave: the program itself ends before them; exec: each task then runs
+ * another program; child: tasks tell of their end by SIGCHLD, as a process from fork(2)
+ * does.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -75,12 +76,13 @@ static void on_signal(int number)
 int main(int argc, char **argv)
 {
 	int leave = argc > 1 && strcmp(argv[1], "leave") == 0;
+	int end = argc > 1 && strcmp(argv[1], "child") == 0 ? SIGCHLD : 0;
 
 	wait_for_signal = argc > 1 && strcmp(argv[1], "wait") == 0;
 	execs = argc > 1 && strcmp(argv[1], "exec") == 0;
 	signal(SIGUSR1, on_signal);
 	for (long id = 0; id < TASKS; id++)
-		if (clone(task_main, stacks[id] + STACK, SHARED, (void *)id) < 0)
+		if (clone(task_main, stacks[id] + STACK, SHARED | end, (void *)id) < 0)
 			return 1;
 	if (leave)
 		return 0;
