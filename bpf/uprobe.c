@@ -310,12 +310,19 @@ static bool has_leader(struct inferior *inferior)
 	return leader && !(leader->running && thread_is_zombie(leader));
 }
 
+/* While it was switched off, nobody has looked after what it lies in. */
+static bool is_text_changed(const struct location *location)
+{
+	return location->state == LOCATION_SUSPENDED &&
+	       !uprobe_is_insn(location->engine_data);
+}
+
 static bool uprobe_outdated(struct engine *engine, const struct location *location)
 {
 	const struct uprobe_placement *placement = location->engine_data;
 
 	(void)engine;
-	return placement->inexact ||
+	return placement->inexact || is_text_changed(location) ||
 	       !is_private(location->inferior, &placement->undo.store) ||
 	       !is_one_process(location->inferior) || !has_leader(location->inferior);
 }

@@ -244,6 +244,25 @@ emit(calls=[called(), called()])
     server.wait_output("sum 230")
 
 
+def test_text_that_changes_under_steps(t):
+    """... while the location is switched off, as steps alone follow."""
+    need_uprobes(t)
+    server, results = text_session(t, "changing", """
+run("delete 3")
+run("break *(long)function_at + 3 if $rdi % 5 == 3")
+run("continue")
+run("disable")
+for _ in range(5000):
+    run("stepi")
+    if gdb.selected_frame().name() == "middle":
+        break
+run("enable 4")
+emit(calls=called())
+""")
+    t.equal(results, [{"calls": [13, 18]}], "stops")
+    server.wait_output("sum 230")
+
+
 def test_forked_children_leave_traps_in_place(t):
     """Of one that the kernel has for a child, it would take the parent's along. (Slots,
     which a trap of ours would not need, are taken.)"""
