@@ -85,7 +85,8 @@ static bool is_trap(const struct hits *hits)
 static void on_false_hit(struct run *run, struct thread *thread,
 			 const struct hits *hits)
 {
-	if (trap_skip_own(thread)) {
+	/* Without a hit, the signal was of an earlier one. */
+	if (hits->count > 0 && trap_skip_own(thread)) {
 		on_step_end(run, thread);
 		return;
 	}
