@@ -35,9 +35,6 @@ enum { SIGNED_DIVISION = 1 };
  * it would take many times as long (BPF_LOG_STATS of include/linux/bpf_verifier.h). */
 enum { LOG_STATS = 4 };
 
-static const char *const rights =
-	"needs root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit";
-
 int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t count,
 		    char *log, size_t log_size)
 {
@@ -66,19 +63,19 @@ int bpf_kernel_load_false(enum bpf_kind kind)
 	return bpf_kernel_load(kind, insns, sizeof(insns) / sizeof(*insns), NULL, 0);
 }
 
-/* Above 2, kernels of distributions let users without rights open no event at all. */
-static struct error *rights_error(int err)
+struct error *bpf_kernel_rights_error(int err, const char *what)
 {
 	long paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid");
+	const char *lower = "";
 
+	/* Above 2, which only kernels of distributions know, capabilities other than
+	 * CAP_SYS_ADMIN open no event. */
 	if (paranoid > 2)
-		return error_create(
-			err,
-			"BPF programs may not be loaded, and with sysctl "
-			"kernel.perf_event_paranoid at %ld, no perf events be "
-			"opened (%s)",
-			paranoid, rights);
-	return error_create(err, "BPF programs may not be loaded (%s)", rights);
+		lower = "sysctl kernel.perf_event_paranoid=2 and ";
+	return error_create(err,
+			    "%s (needs root, or: %ssetcap "
+			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)",
+			    what, lower);
 }
 
 static int load_any(void)
@@ -94,7 +91,7 @@ static struct error *check_rights(void)
 	if (error)
 		return error;
 	if (fd == -EPERM || fd == -EACCES)
-		return rights_error(-fd);
+		return bpf_kernel_rights_error(-fd, "BPF programs may not be loaded");
 	if (fd < 0)
 		return error_create(-fd, "BPF programs cannot be loaded");
 	return NULL;

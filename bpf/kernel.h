@@ -64,4 +64,8 @@ int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t cou
 /** Loads the program that calls every hit false: no more than return 0. */
 int bpf_kernel_load_false(enum bpf_kind kind);
 
+/** The error for @what that the kernel refuses (@err, positive), with what an ordinary
+ * user lacks on this system. */
+struct error *bpf_kernel_rights_error(int err, const char *what);
+
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bpf/hw_event.h"
+#include "bpf/kernel.h"
 #include "inferior/inferior.h"
 
 enum {
@@ -241,9 +242,7 @@ static struct error *run_to_mark(const struct trial *trial,
 static struct error *open_error(int r)
 {
 	if (r == -EACCES || r == -EPERM)
-		return error_create(
-			-r, "perf events may not be opened (needs root, or: setcap "
-			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)");
+		return bpf_kernel_rights_error(-r, "perf events may not be opened");
 	if (r == -EINVAL || r == -E2BIG)
 		return error_create(-r, "this kernel's perf events cannot do it "
 					"(needs Linux 5.13 or newer)");
