@@ -52,7 +52,9 @@ static void unmap(uint64_t unused)
 	(void)unused;
 	munmap(code, 1);
 	raise(SIGSTOP);
-	mmap(code, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (mmap(code, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	    code)
+		abort();
 	raise(SIGSTOP);
 }
 
