@@ -425,12 +425,6 @@ def test_stopped_from_outside(t):
     session.must_agree(end)
 
 
-def test_continued_from_outside(t):
-    """SIGCONT takes back the SIGSTOP of a thread that blocks SIGTRAP, on its way."""
-    t.need_kernel_conditions()
-    storm(t, 1, 4, 1500, "bcux", PASS_ALL, interrupts=0.1)
-
-
 def test_watch_threads(t):
     """Two watchpoints that every write of 8 threads hits, and steps in between; a client
     that wants to hear of each."""
