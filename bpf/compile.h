@@ -35,6 +35,7 @@ enum bpf_kind {
 	BPF_KIND_EVENT,	       /* a perf event that is a breakpoint */
 	BPF_KIND_UPROBE,       /* ... that is a uprobe */
 	BPF_KIND_UPROBE_MULTI, /* a link of BPF_TRACE_UPROBE_MULTI */
+	BPF_KINDS
 };
 
 /** Of an event: what a program runs at, if that is no place in the text. */
@@ -63,6 +64,8 @@ struct bpf_compile_options {
 	int shared_fd;		 /* the map with struct bpf_shared */
 	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
 	int output_fd;		 /* ... and of struct bpf_output_record */
+	const int *nothing_fds;	 /* by kind of uprobe: an empty map of programs
+				  * (probe.h) */
 	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop

@@ -202,6 +202,20 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 	return NULL;
 }
 
+/* The kernel lets such a map have to do with programs of one kind only. */
+static struct error *make_nothing(struct bpf_kernel *kernel)
+{
+	for (unsigned int kind = BPF_KIND_UPROBE; kind < BPF_KINDS; kind++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "truehit_nothing",
+					sizeof(uint32_t), sizeof(uint32_t), 1, NULL);
+
+		if (fd < 0)
+			return error_create(-fd, "an empty BPF map cannot be made");
+		kernel->nothing_fds[kind] = fd;
+	}
+	return NULL;
+}
+
 static bool take_record(void *data, const void *record, size_t size)
 {
 	struct bpf_hit_record complete = {0};
@@ -228,7 +242,11 @@ log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 }
 
 static const struct bpf_kernel no_kernel = {
-	.shared_fd = -1, .hits = {.fd = -1}, .output = {.fd = -1}};
+	.shared_fd = -1,
+	.hits = {.fd = -1},
+	.output = {.fd = -1},
+	.nothing_fds = {-1, -1, -1},
+};
 
 struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
 			      void *data)
@@ -247,6 +265,8 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 		error = ring_create(&kernel->hits, "truehit_hits", HITS_SIZE);
 	if (!error)
 		error = ring_create(&kernel->output, "truehit_output", OUTPUT_SIZE);
+	if (!error)
+		error = make_nothing(kernel);
 	if (error) {
 		bpf_kernel_deinit(kernel);
 		return error;
@@ -263,6 +283,8 @@ void bpf_kernel_deinit(struct bpf_kernel *kernel)
 		munmap(kernel->shared, sizeof(struct bpf_shared));
 	ring_destroy(&kernel->hits);
 	ring_destroy(&kernel->output);
+	for (unsigned int kind = 0; kind < BPF_KINDS; kind++)
+		cleanup_close(&kernel->nothing_fds[kind]);
 	cleanup_close(&kernel->shared_fd);
 	*kernel = no_kernel;
 }

@@ -20,10 +20,11 @@
 typedef void bpf_record_fn(void *data, const struct bpf_hit_record *record);
 
 struct bpf_kernel {
-	int shared_fd;		   /* the array map of one struct bpf_shared */
-	struct bpf_shared *shared; /* ... as mapped here */
-	struct ring hits;	   /* of struct bpf_hit_record */
-	struct ring output;	   /* of struct bpf_output_record */
+	int shared_fd;		    /* the array map of one struct bpf_shared */
+	struct bpf_shared *shared;  /* ... as mapped here */
+	struct ring hits;	    /* of struct bpf_hit_record */
+	struct ring output;	    /* of struct bpf_output_record */
+	int nothing_fds[BPF_KINDS]; /* by kind of uprobe: an empty map of programs */
 	bpf_record_fn *on_record;
 	void *data;
 

@@ -109,7 +109,9 @@ static const char *map_name(const struct bpf_compile_options *options, int fd)
 {
 	if (fd == options->shared_fd)
 		return "shared with the stub";
-	return fd == options->ring_fd ? "records of hits" : "records of commands";
+	if (fd == options->ring_fd)
+		return "records of hits";
+	return fd == options->output_fd ? "records of commands" : "empty";
 }
 
 /* Names registers of the thread, and what else the instruction alone does not tell. */

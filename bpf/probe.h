@@ -12,7 +12,10 @@
  * A program that runs already when that is set to 0 may still finish, and leave a hit.
  *
  * Unlike at a breakpoint's event, the kernel may preempt the program. It runs to its
- * end all the same, whatever is sent to its thread.
+ * end all the same, whatever is sent to its thread. But since Linux 6.13 programs of
+ * this type have their stack in memory of the processor (kernel/bpf/verifier.c,
+ * bpf_enable_priv_stack), where another thread that comes to the same program meanwhile
+ * has its own. Those with tail calls are excepted: so ours have one, to nothing.
  */
 #ifndef TRUEHIT_BPF_PROBE_H
 #define TRUEHIT_BPF_PROBE_H
