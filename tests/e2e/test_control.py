@@ -8,6 +8,8 @@ import struct
 import harness
 import rsp
 
+MACHINE = os.uname().machine
+
 
 class Ticker:
     """A program with counters that this test can read without a debugger."""
@@ -288,7 +290,34 @@ def test_read_unmapped_memory(t):
     t.match(r"\$1 = 7", gdb.output())
 
 
+def test_registers_aarch64(t):
+    if MACHINE != "aarch64":
+        t.skip("registers of aarch64")
+    server = t.server("COMM", t.prog("registers"))
+    gdb = t.gdb(server, "break stop_general", "break stop_vector", "break stop_double",
+                "continue", "p/x $x2", "p/x $w3", "p $tpidr != 0",
+                "p (long) $pc == (long) &stop_general",
+                "set var $x3 = 0x1122334455667788", "p $cpsr",
+                "continue", "p/x $v3.d.u", "set var $v3.d.u[1] = 0x5a5a",
+                "continue", "p $d5", "set var $d5 = 8.25", "continue",
+                prog=t.prog("registers"))
+    output = gdb.output()
+    t.match(r"= 0x123456789abcdef$", output)
+    t.match(r"= 0x33221100$", output)
+    t.match(r"\$3 = 1$", output)
+    t.match(r"\$4 = 1$", output)
+    t.match(r"\$5 = \[ .*\]$", output)
+    t.match(r"= \{0x1111111111111111, 0x2222222222222222\}", output)
+    t.match(r"= 2\.5$|f = 2\.5", output)
+    result = server.output()
+    t.match(r"x2 123456789abcdef x3 1122334455667788", result)
+    t.match(r"v3 1111111111111111 5a5a", result)
+    t.match(r"d5 8\.25", result)
+
+
 def test_registers(t):
+    if MACHINE != "x86_64":
+        t.skip("registers of x86_64")
     server = t.server("COMM", t.prog("registers"))
     with open("/proc/cpuinfo", encoding="ascii") as file:
         avx = re.search(r"^flags.*\bavx\b", file.read(), re.M) is not None
@@ -323,10 +352,11 @@ def test_registers_are_those_of_the_thread(t):
     gdb = t.gdb(server, "break body if id == 3", "continue", prog=t.prog("threads"),
                 python="""
 stacks, bases = set(), set()
+base = "$fs_base" if value("$fs_base") != "void" else "$tpidr"
 for thread in gdb.selected_inferior().threads():
     thread.switch()
     stacks.add(value("$sp"))
-    bases.add(value("$fs_base"))
+    bases.add(value(base))
 emit(stacks=len(stacks), bases=len(bases), threads=len(gdb.selected_inferior().threads()))
 """)
     got = gdb.results[0]

@@ -7,8 +7,10 @@
 
 static volatile int number;
 static volatile uint64_t counter;
+#ifdef __x86_64__
 static char buffer[64];
 static uint64_t stack[64];
+#endif
 static int pipe_fds[2];
 
 static void by_mov(void)

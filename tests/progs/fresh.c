@@ -23,6 +23,8 @@ static int to_frame(void)
 
 #ifdef __x86_64__
 	__asm__ volatile("at_frame: movb $7, %0" : "=m"(frame[8]));
+#else
+	frame[8] = 7;
 #endif
 	return frame[8];
 }

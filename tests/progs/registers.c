@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __x86_64__
+
 static uint64_t out_rbx, out_rax, out_xmm[2], out_ymm[4];
 static long double out_st0;
 static uint64_t vector[4] = {0x1111111111111111, 0x2222222222222222, 0x3333333333333333,
@@ -73,3 +75,61 @@ int main(void)
 	}
 	return 0;
 }
+
+#else
+
+static uint64_t out_x2, out_x3, out_v3[2];
+static double out_d5;
+static uint64_t vector[2] = {0x1111111111111111, 0x2222222222222222};
+
+static void general(void)
+{
+	__asm__ volatile("ldr x2, =0x0123456789abcdef\n\t"
+			 "ldr x3, =0x7766554433221100\n\t"
+			 ".globl stop_general\n"
+			 "stop_general: nop\n\t"
+			 "str x2, %0\n\t"
+			 "str x3, %1\n\t"
+			 : "=m"(out_x2), "=m"(out_x3)
+			 :
+			 : "x2", "x3");
+}
+
+static void vectors(void)
+{
+	__asm__ volatile("ldr q3, %1\n\t"
+			 ".globl stop_vector\n"
+			 "stop_vector: nop\n\t"
+			 "str q3, %0\n\t"
+			 : "=m"(out_v3)
+			 : "m"(vector)
+			 : "v3");
+}
+
+static void doubles(void)
+{
+	double x = 2.5;
+
+	__asm__ volatile("ldr d5, %1\n\t"
+			 ".globl stop_double\n"
+			 "stop_double: nop\n\t"
+			 "str d5, %0\n\t"
+			 : "=m"(out_d5)
+			 : "m"(x)
+			 : "v5");
+}
+
+int main(void)
+{
+	general();
+	vectors();
+	doubles();
+	printf("x2 %llx x3 %llx\n", (unsigned long long)out_x2,
+	       (unsigned long long)out_x3);
+	printf("v3 %llx %llx\n", (unsigned long long)out_v3[0],
+	       (unsigned long long)out_v3[1]);
+	printf("d5 %g\n", out_d5);
+	return 0;
+}
+
+#endif
