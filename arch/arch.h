@@ -23,9 +23,9 @@
 #include "base/error.h"
 
 enum {
-	REGSETS_MAX = 4,
+	REGSETS_MAX = 5,
 	REGSET_MAX_SIZE = 16384, /* x86 xstate with AMX tiles is 11008 */
-	REG_MAX_SIZE = 64,	 /* a zmm register */
+	REG_MAX_SIZE = 256,	 /* a vector register of SVE */
 	REG_NOT_IN_BPF_CONTEXT = -1,
 	HW_SLOTS_MAX = 32,
 	BPF_CONTEXT_WORDS_MAX = 34, /* struct user_pt_regs of aarch64 */
@@ -35,6 +35,7 @@ enum {
 struct regset_def {
 	const char *name;
 	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ... */
+	bool read_only;	      /* writing does nothing */
 };
 
 /**
@@ -157,6 +158,23 @@ struct probe_place {
 	unsigned int len; /* of that instruction, bytes */
 };
 
+/** The single step by which the kernel takes a thread past a hit of a perf event, and
+ * what a step elsewhere is made of (inferior/hit_step.h). */
+struct hit_step {
+	unsigned int flags_reg; /* these are rows of the register table, of one regset
+				 * with the PC */
+	uint64_t flag;		/* set in flags_reg: it is stepped */
+	const uint8_t *insn;	/* goes to where link_reg says, and changes no other
+				 * register than the PC and flags_reg */
+	unsigned int insn_len;
+	unsigned int link_reg;
+};
+
+/** Instructions of 4 bytes: (word & mask) == value. */
+struct insn_pattern {
+	uint32_t mask, value;
+};
+
 struct cs_insn; /* capstone/capstone.h */
 
 struct arch_ops {
@@ -177,6 +195,12 @@ struct arch_ops {
 	const uint8_t *breakpoint_insn;
 	unsigned int breakpoint_len;
 	unsigned int breakpoint_pc_advance; /* PC after the trap minus its address */
+
+	/**
+	 * What begins a sequence that a step in it makes begin anew, for ever. gdb
+	 * steps over such as a whole, by breakpoints. No mask: there is none.
+	 */
+	struct insn_pattern sequence;
 
 	const uint8_t *syscall_insn;
 	unsigned int syscall_len;
@@ -263,6 +287,8 @@ struct arch_ops {
 	 * a step is never a hit then.
 	 */
 	bool debugreg_hits_repeat;
+	/** NULL: the kernel needs no step past a hit of a perf event. */
+	const struct hit_step *hit_step;
 	/**
 	 * The number of the system call that a thread is in or has just returned
 	 * from; -1 if it is in none. 0 or a negative errno.

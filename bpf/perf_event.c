@@ -155,14 +155,28 @@ static struct bpf_site site_of(const struct location *location)
 	};
 }
 
+/* Where the kernel steps over a hit, it must not be at what enters the kernel
+ * (inferior/hit_step.h). */
+static bool is_at_call(const struct location *location)
+{
+	return location->inferior->arch->hit_step &&
+	       location->type <= BREAKPOINT_HARDWARE &&
+	       syscall_is_at(location->inferior, location->addr);
+}
+
 static struct error *perf_event_insert(struct engine *engine, struct location *location)
 {
 	struct perf_event *state = engine->state;
-	struct perf_placement *placement = calloc(1, sizeof(*placement));
+	struct perf_placement *placement;
 	const struct bpf_site site = site_of(location);
 	struct error *error;
 	int r;
 
+	if (is_at_call(location))
+		return error_create(EOPNOTSUPP,
+				    "the kernel cannot step over a hit at a system "
+				    "call's instruction here");
+	placement = calloc(1, sizeof(*placement));
 	if (!placement)
 		return insert_error(-ENOMEM);
 	placement->sig_data = state->next_sig_data;
@@ -175,6 +189,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		free(placement);
 		return error;
 	}
+	location->inferior->has_perf_events = true;
 	r = perf_placement_open(state, placement);
 	if (r < 0) {
 		perf_placement_destroy(state, placement);

@@ -16,7 +16,7 @@
 
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
-#include "inferior/inferior.h"
+#include "inferior/hit_step.h"
 
 enum {
 	/* The child stops itself by it after each pass; nobody can block it. */
@@ -210,7 +210,12 @@ void trial_deinit(struct trial *trial)
 static struct error *run_to_mark(const struct trial *trial,
 				 struct trial_outcome *outcome)
 {
-	struct inferior inferior = {.pid = trial->pid, .arch = trial->arch};
+	struct inferior inferior = {
+		.pid = trial->pid,
+		.arch = trial->arch,
+		.has_perf_events = true,
+		.mem_fd = -1,
+	};
 	struct thread thread = {.inferior = &inferior, .tid = trial->pid};
 
 	*outcome = (struct trial_outcome){0};
@@ -219,12 +224,16 @@ static struct error *run_to_mark(const struct trial *trial,
 		struct error *error;
 		int r;
 
-		if (ptrace(PTRACE_CONT, trial->pid, 0, 0) < 0)
+		thread.ends_hit_step = hit_step_may_be(&thread);
+		if (ptrace(thread.ends_hit_step ? PTRACE_SINGLESTEP : PTRACE_CONT,
+			   trial->pid, 0, 0) < 0)
 			return error_create(errno, "the trial process does not run");
 		error = wait_stop(trial, &info);
 		if (error || is_mark(trial, &info))
 			return error;
-		if (!is_trap(&info))
+		thread.step_ended =
+			info.si_signo == SIGTRAP && info.si_code == TRAP_TRACE;
+		if (!is_trap(&info) || hit_step_explains(&thread, &info))
 			continue;
 		outcome->stops++;
 		outcome->signal = info.si_signo;

@@ -148,6 +148,9 @@ static void begin_session(struct server *server)
 	session_deinit(&server->session);
 	session_init(&server->session);
 	server->session.disabled = server->options.disabled;
+	/* There is nothing to evaluate a condition with yet. */
+	if (arch_native()->debugreg_hits_repeat)
+		server->session.disabled |= DISABLE_WATCH_CONDITION;
 	run_forget_wishes(&server->run);
 	if (!listener_is_reliable(&server->listener))
 		server->session.disabled |= DISABLE_NO_ACK;

@@ -5,17 +5,39 @@
 
 #include "arch/arch.h"
 
-#define AARCH64_CORE "org.gnu.gdb.aarch64.core"
-#define AARCH64_FPU  "org.gnu.gdb.aarch64.fpu"
-#define AARCH64_TLS  "org.gnu.gdb.aarch64.tls"
+#define AARCH64_CORE  "org.gnu.gdb.aarch64.core"
+#define AARCH64_FPU   "org.gnu.gdb.aarch64.fpu"
+#define AARCH64_SVE   "org.gnu.gdb.aarch64.sve"
+#define AARCH64_PAUTH "org.gnu.gdb.aarch64.pauth"
+#define AARCH64_MTE   "org.gnu.gdb.aarch64.mte"
+#define AARCH64_TLS   "org.gnu.gdb.aarch64.tls"
 
 /* Indices into the regsets. */
-enum { AARCH64_GENERAL, AARCH64_FPREGS, AARCH64_TLSREGS, AARCH64_NREGSETS };
+enum {
+	AARCH64_GENERAL,
+	AARCH64_FPREGS,
+	AARCH64_TLSREGS,
+	AARCH64_PACREGS,
+	AARCH64_TAGREGS,
+	AARCH64_NREGSETS
+};
 
 /* gdb's numbers of the registers that the ops table names. */
-enum { AARCH64_X29 = 29, AARCH64_SP = 31, AARCH64_PC = 32, AARCH64_FPCR = 67 };
+enum {
+	AARCH64_X29 = 29,
+	AARCH64_X30 = 30,
+	AARCH64_SP = 31,
+	AARCH64_PC = 32,
+	AARCH64_CPSR = 33,
+	AARCH64_FPCR = 67,
+};
 
 /* registers.c */
+/* Final after init. */
+extern struct regset_def aarch64_regsets[AARCH64_NREGSETS];
+void aarch64_registers_init(void);
+/* How many 16 bytes a vector of SVE has; 0: there is no SVE. Valid after init. */
+unsigned int aarch64_vector_quads(void);
 extern const struct bpf_user_mode aarch64_user_mode;
 const struct reg_def *aarch64_registers(unsigned int *count);
 int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
@@ -33,7 +55,7 @@ void aarch64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
 
 /* debugreg.c */
 /** Counts the slots with a process of our own. */
-struct error *aarch64_debugreg_init(void);
+void aarch64_debugreg_init(void);
 unsigned int aarch64_hw_slots(enum hw_kind kind, bool *shared);
 int aarch64_debugreg_set(pid_t tid, const struct hw_region *regions,
 			 unsigned int count);

@@ -7,18 +7,22 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-static const struct regset_def regsets[] = {
-	[AARCH64_GENERAL] = {"general", NT_PRSTATUS},
-	[AARCH64_FPREGS] = {"fpregs", NT_PRFPREG},
-	[AARCH64_TLSREGS] = {"tls", NT_ARM_TLS},
-};
-
 /* brk #0, little-endian as all instructions are. The PC stays at it. */
 static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};
 
 static const uint16_t expedited[] = {AARCH64_X29, AARCH64_SP, AARCH64_PC};
 
 static const uint8_t svc[] = {0x01, 0x00, 0x00, 0xd4}; /* svc #0 */
+
+static const uint8_t ret[] = {0xc0, 0x03, 0x5f, 0xd6};
+
+static const struct hit_step hit_step = {
+	.flags_reg = AARCH64_CPSR,
+	.flag = UINT64_C(1) << 21, /* SS */
+	.insn = ret,
+	.insn_len = sizeof(ret),
+	.link_reg = AARCH64_X30,
+};
 
 static int syscall_number(pid_t tid, int *number)
 {
@@ -29,9 +33,16 @@ static int syscall_number(pid_t tid, int *number)
 		       : 0;
 }
 
+static struct error *init(void)
+{
+	aarch64_registers_init();
+	aarch64_debugreg_init();
+	return NULL;
+}
+
 static const struct arch_ops aarch64 = {
 	.name = "aarch64",
-	.regsets = regsets,
+	.regsets = aarch64_regsets,
 	.nregsets = AARCH64_NREGSETS,
 	.pc_reg = AARCH64_PC,
 	.sp_reg = AARCH64_SP,
@@ -43,9 +54,10 @@ static const struct arch_ops aarch64 = {
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),
 	.breakpoint_pc_advance = 0,
+	.sequence = {0x3fc00000, 0x08400000}, /* ldxr, ldaxr, ldxp, ldaxp */
 	.syscall_insn = svc,
 	.syscall_len = sizeof(svc),
-	.init = aarch64_debugreg_init,
+	.init = init,
 	.registers = aarch64_registers,
 	.target_xml = aarch64_target_xml,
 	.reg_read = aarch64_reg_read,
@@ -59,6 +71,7 @@ static const struct arch_ops aarch64 = {
 	.debugreg_set = aarch64_debugreg_set,
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
+	.hit_step = &hit_step,
 	.syscall_number = syscall_number,
 };
 

@@ -74,14 +74,14 @@ static int wait_for(pid_t pid, int options)
 }
 
 /* What cannot be found out counts as no slots: other ways to stop remain. */
-struct error *aarch64_debugreg_init(void)
+void aarch64_debugreg_init(void)
 {
 	struct user_hwdebug_state state;
 	const unsigned int most = sizeof(state.dbg_regs) / sizeof(state.dbg_regs[0]);
 	pid_t pid = scratch_fork();
 
 	if (pid < 0)
-		return NULL;
+		return;
 	wait_for(pid, WSTOPPED | WEXITED | WNOWAIT);
 	for (enum pool pool = 0; pool < NPOOLS; pool++)
 		if (get_state(pid, pool, &state) == 0) {
@@ -91,7 +91,6 @@ struct error *aarch64_debugreg_init(void)
 		}
 	kill(pid, SIGKILL);
 	wait_for(pid, WEXITED);
-	return NULL;
 }
 
 unsigned int aarch64_hw_slots(enum hw_kind kind, bool *shared)

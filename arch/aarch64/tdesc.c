@@ -2,6 +2,8 @@
 #include "arch/tdesc.h"
 #include "arch/aarch64/aarch64.h"
 
+#include <string.h>
+
 /* Arm ARM, "SPSR_EL1". */
 static const struct tdesc_field cpsr[] = {
 	{"SP", NULL, 0, 0},    {"EL", NULL, 2, 3},	{"nRW", NULL, 4, 4},
@@ -69,6 +71,45 @@ static const struct tdesc_field aarch64v[] = {
 	{"b", "vnb", 0, 0}, {"q", "vnq", 0, 0}, {NULL, NULL, 0, 0},
 };
 
+/* The same for those of SVE. */
+static const struct tdesc_field svevnq[] = {
+	{"u", "svevqu", 0, 0},
+	{"s", "svevqs", 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct tdesc_field svevnd[] = {
+	{"f", "svevdf", 0, 0},
+	{"u", "svevdu", 0, 0},
+	{"s", "svevds", 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct tdesc_field svevns[] = {
+	{"f", "svevsf", 0, 0},
+	{"u", "svevsu", 0, 0},
+	{"s", "svevss", 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct tdesc_field svevnh[] = {
+	{"f", "svevhf", 0, 0},
+	{"u", "svevhu", 0, 0},
+	{"s", "svevhs", 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct tdesc_field svevnb[] = {
+	{"u", "svevbu", 0, 0},
+	{"s", "svevbs", 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct tdesc_field svev[] = {
+	{"q", "svevnq", 0, 0}, {"d", "svevnd", 0, 0}, {"s", "svevns", 0, 0},
+	{"h", "svevnh", 0, 0}, {"b", "svevnb", 0, 0}, {NULL, NULL, 0, 0},
+};
+
 static const struct tdesc_type types[] = {
 	{AARCH64_CORE, "cpsr_flags", TDESC_FLAGS, 4, NULL, cpsr},
 	{AARCH64_FPU, "v2d", TDESC_VECTOR, 2, "ieee_double", NULL},
@@ -93,13 +134,42 @@ static const struct tdesc_type types[] = {
 	{AARCH64_FPU, "aarch64v", TDESC_UNION, 0, NULL, aarch64v},
 	{AARCH64_FPU, "fpsr_flags", TDESC_FLAGS, 4, NULL, fpsr},
 	{AARCH64_FPU, "fpcr_flags", TDESC_FLAGS, 4, NULL, fpcr},
+	/* Vectors of 16 bytes; scaled below. */
+	{AARCH64_SVE, "svevqu", TDESC_VECTOR, 1, "uint128", NULL},
+	{AARCH64_SVE, "svevqs", TDESC_VECTOR, 1, "int128", NULL},
+	{AARCH64_SVE, "svevdf", TDESC_VECTOR, 2, "ieee_double", NULL},
+	{AARCH64_SVE, "svevdu", TDESC_VECTOR, 2, "uint64", NULL},
+	{AARCH64_SVE, "svevds", TDESC_VECTOR, 2, "int64", NULL},
+	{AARCH64_SVE, "svevsf", TDESC_VECTOR, 4, "ieee_single", NULL},
+	{AARCH64_SVE, "svevsu", TDESC_VECTOR, 4, "uint32", NULL},
+	{AARCH64_SVE, "svevss", TDESC_VECTOR, 4, "int32", NULL},
+	{AARCH64_SVE, "svevhf", TDESC_VECTOR, 8, "ieee_half", NULL},
+	{AARCH64_SVE, "svevhu", TDESC_VECTOR, 8, "uint16", NULL},
+	{AARCH64_SVE, "svevhs", TDESC_VECTOR, 8, "int16", NULL},
+	{AARCH64_SVE, "svevbu", TDESC_VECTOR, 16, "uint8", NULL},
+	{AARCH64_SVE, "svevbs", TDESC_VECTOR, 16, "int8", NULL},
+	{AARCH64_SVE, "svevnq", TDESC_UNION, 0, NULL, svevnq},
+	{AARCH64_SVE, "svevnd", TDESC_UNION, 0, NULL, svevnd},
+	{AARCH64_SVE, "svevns", TDESC_UNION, 0, NULL, svevns},
+	{AARCH64_SVE, "svevnh", TDESC_UNION, 0, NULL, svevnh},
+	{AARCH64_SVE, "svevnb", TDESC_UNION, 0, NULL, svevnb},
+	{AARCH64_SVE, "svev", TDESC_UNION, 0, NULL, svev},
+	{AARCH64_SVE, "svep", TDESC_VECTOR, 2, "uint8", NULL},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+enum { NTYPES = sizeof(types) / sizeof(types[0]) };
 
 void aarch64_target_xml(struct buffer *out)
 {
 	unsigned int count;
 	const struct reg_def *table = aarch64_registers(&count);
+	struct tdesc_type scaled[NTYPES];
 
-	tdesc_append(out, "aarch64", types, table, count);
+	for (unsigned int i = 0; i < NTYPES; i++) {
+		scaled[i] = types[i];
+		if (scaled[i].feature && strcmp(scaled[i].feature, AARCH64_SVE) == 0)
+			scaled[i].size *= aarch64_vector_quads();
+	}
+	tdesc_append(out, "aarch64", scaled, table, count);
 }

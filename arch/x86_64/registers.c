@@ -106,9 +106,9 @@ const struct bpf_user_mode x86_64_user_mode = {
 };
 
 struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
-	[X86_64_GENERAL] = {"general", NT_PRSTATUS},
+	[X86_64_GENERAL] = {"general", NT_PRSTATUS, false},
 	/* NT_PRFPREG, its first 512 bytes, if the processor has no XSAVE. */
-	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE},
+	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE, false},
 };
 
 #define RULED(name, feature, type, bits, bpf, ...)                                     \
@@ -261,7 +261,7 @@ struct error *x86_64_init(void)
 
 	if (enabled == 0) {
 		x86_64_regsets[X86_64_XSTATE] =
-			(struct regset_def){"fpregs", NT_PRFPREG};
+			(struct regset_def){"fpregs", NT_PRFPREG, false};
 		enabled = BIT(X87) | BIT(SSE);
 	}
 	/* They come together or not at all, and so does their feature. */

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/wait.h"
@@ -336,6 +337,9 @@ static void detach_thread(struct thread *thread, int signal)
 	int status;
 
 	wait_take_own(thread);
+	/* Else nobody's breakpoints would ever hit in it again. */
+	if (hit_step_may_be(thread))
+		hit_step_end(thread);
 	/* PTRACE_DETACH takes a signal at a signal-delivery stop only. */
 	if (signal != 0 && !thread->at_signal) {
 		tgkill(thread->group, thread->tid, signal);

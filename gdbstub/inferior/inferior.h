@@ -71,6 +71,9 @@ struct thread {
 	int request;	      /* the one it was last resumed by */
 	bool listening;	      /* resumed by PTRACE_LISTEN: in a group stop */
 	bool at_signal;	      /* in a signal-delivery stop */
+	bool step_ended;      /* its stop is the end of a single step */
+	bool ends_hit_step;   /* resumed by PTRACE_SINGLESTEP instead of the request
+			       * (hit_step.h) */
 	bool in_syscall;      /* stopped inside a call that it was not stepping */
 	bool left_group_stop; /* ... to take a trap: when it is resumed, it goes back */
 	int syscall;	      /* the call that it is in, if its entry was seen;
@@ -115,11 +118,12 @@ struct inferior {
 	bool awaited; /* non-stop: the client has resumed a thread, and waits */
 	struct syscalls syscalls; /* to tell of */
 	bool seen;		  /* a client has been told of a stop of it */
-	bool hidden;	 /* forked: the client has not been told of it yet; or: */
-	bool unattended; /* the client has left it, it runs on for its commands */
-	bool leaderless; /* its leader has ended before others, and stops/ knows */
-	pid_t vforking;	 /* this thread runs alone, until its vfork child is done with
-			  * the memory; 0: none */
+	bool hidden;	      /* forked: the client has not been told of it yet; or: */
+	bool unattended;      /* the client has left it, it runs on for its commands */
+	bool has_perf_events; /* it has or had: hit_step.h */
+	bool leaderless;      /* its leader has ended before others, and stops/ knows */
+	pid_t vforking; /* this thread runs alone, until its vfork child is done with
+			 * the memory; 0: none */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
 					* it is not */
 	pid_t vfork_maker;	       /* ... and the thread that waits for it */

@@ -85,6 +85,8 @@ int regs_store(const struct thread *thread, const struct regs *regs,
 
 	if (iov.iov_len == 0)
 		return -ENODATA;
+	if (regs->arch->regsets[regset].read_only)
+		return 0;
 	ret = regset_call(PTRACE_SETREGSET, thread, regs->arch->regsets[regset].nt_type,
 			  &iov);
 	if (ret == 0)

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 
 #include "base/log.h"
+#include "inferior/hit_step.h"
 #include "inferior/wait.h"
 
 void thread_send_signal(struct thread *thread, int signal)
@@ -41,6 +42,7 @@ static int resume(struct thread *thread, int request, int signal)
 {
 	int inject = signal_to_inject(thread, signal);
 
+	thread->ends_hit_step = request != PTRACE_SINGLESTEP && hit_step_may_be(thread);
 	log_debug(LOG_INFERIOR, "%d: %s, signal %d", thread->tid,
 		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
 	return_to_group_stop(thread);
@@ -50,11 +52,14 @@ static int resume(struct thread *thread, int request, int signal)
 	thread->listening = false;
 	thread->request = request;
 	thread->at_signal = false;
+	thread->step_ended = false;
 	thread->in_syscall = false;
 	if (request != PTRACE_SYSCALL) {
 		thread->syscall = SYSCALL_NONE;
 		thread->call_cut_off = false;
 	}
+	if (thread->ends_hit_step)
+		request = PTRACE_SINGLESTEP;
 	if (ptrace((enum __ptrace_request)request, thread->tid, NULL,
 		   (void *)(intptr_t)inject) < 0)
 		return -errno;
@@ -90,6 +95,11 @@ int thread_step(struct thread *thread, int signal)
 	if (steps_by_syscall(thread))
 		return resume(thread, PTRACE_SYSCALL, signal);
 	thread->stepping = true;
+	if (hit_step_may_swallow(thread) && hit_step_end(thread) < 0) {
+		if (signal != 0)
+			thread_send_signal(thread, signal);
+		return 0;
+	}
 	return resume(thread, PTRACE_SINGLESTEP, signal);
 }
 

@@ -62,16 +62,22 @@ bool syscalls_wanted(const struct syscalls *set, int number)
 
 /* ---- stops ---- */
 
-bool syscall_is_next(const struct thread *thread)
+bool syscall_is_at(struct inferior *inferior, uint64_t addr)
 {
-	const struct arch_ops *arch = thread->inferior->arch;
+	const struct arch_ops *arch = inferior->arch;
 	uint8_t insn[8];
-	uint64_t pc;
 
-	return arch->syscall_len <= sizeof(insn) && thread_get_pc(thread, &pc) == 0 &&
-	       inferior_read(thread->inferior, pc, insn, arch->syscall_len) ==
+	return arch->syscall_len <= sizeof(insn) &&
+	       inferior_read(inferior, addr, insn, arch->syscall_len) ==
 		       (ssize_t)arch->syscall_len &&
 	       memcmp(insn, arch->syscall_insn, arch->syscall_len) == 0;
+}
+
+bool syscall_is_next(const struct thread *thread)
+{
+	uint64_t pc;
+
+	return thread_get_pc(thread, &pc) == 0 && syscall_is_at(thread->inferior, pc);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct event;
+struct inferior;
 struct thread;
 
 enum { SYSCALL_NONE = -1 }; /* no call, or one whose number nobody knows */
@@ -36,6 +37,8 @@ bool syscalls_any(const struct syscalls *set);
 /** False for SYSCALL_NONE. */
 bool syscalls_wanted(const struct syscalls *set, int number);
 
+/** Is there an instruction of a system call? */
+bool syscall_is_at(struct inferior *inferior, uint64_t addr);
 /** Is the instruction that the stopped thread executes next a system call? */
 bool syscall_is_next(const struct thread *thread);
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/threaddb.h"
@@ -429,6 +430,9 @@ static bool decode_signal(struct thread *thread, int signal, struct event *event
 	/* The step that ends at a signal handler's first instruction is told by
 	 * a SIGTRAP that is no signal: its si_code is SIGTRAP. */
 	thread->at_signal = signal != SIGTRAP || event->siginfo.si_code != SIGTRAP;
+	thread->step_ended = signal == SIGTRAP && event->siginfo.si_code == TRAP_TRACE;
+	if (hit_step_explains(thread, &event->siginfo))
+		return pass_over(thread, 0);
 	if (signal == thread->injected_signal && event->siginfo.si_code <= 0) {
 		thread->injected_signal = 0;
 		return pass_over(thread, signal);
@@ -476,6 +480,7 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 
 	thread->running = false;
 	thread->at_signal = false;
+	thread->step_ended = false;
 	thread->in_syscall = false;
 	if (trace_event == PTRACE_EVENT_STOP)
 		return decode_event_stop(thread, signal, event);

@@ -44,13 +44,33 @@ static bool ends_step(const struct event *event)
 		(code == SI_USER && event->thread->steps_program));
 }
 
-static void on_step_end(struct run *run, struct thread *thread)
+static bool is_sequence(struct inferior *inferior, uint64_t addr)
+{
+	const struct insn_pattern *pattern = &inferior->arch->sequence;
+	uint32_t insn;
+
+	return pattern->mask != 0 &&
+	       breakpoints_read_memory(inferior, addr, &insn, sizeof(insn)) ==
+		       (ssize_t)sizeof(insn) &&
+	       (insn & pattern->mask) == pattern->value;
+}
+
+/* Is the client's step to go on? It may end early: the client asks again. */
+static bool is_in_range(struct thread *thread)
 {
 	const struct resume_action *action = &thread->action;
 	uint64_t pc;
 
-	if (action->kind == RESUME_RANGE && thread_get_pc(thread, &pc) == 0 &&
-	    pc >= action->start && pc < action->end) {
+	return action->kind == RESUME_RANGE && thread_get_pc(thread, &pc) == 0 &&
+	       pc >= action->start && pc < action->end &&
+	       !is_sequence(thread->inferior, pc);
+}
+
+static void on_step_end(struct run *run, struct thread *thread)
+{
+	const struct resume_action *action = &thread->action;
+
+	if (is_in_range(thread)) {
 		proceed_thread(run, thread);
 		return;
 	}

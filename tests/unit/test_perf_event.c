@@ -598,6 +598,12 @@ Test(perf_event, lost_record)
 	expect_good_end();
 }
 
+static void need_values(void)
+{
+	if (arch_native()->debugreg_hits_repeat)
+		cr_skip_test("hits come before the access: no values are compared");
+}
+
 /* While somebody else compares, a hit is left to the stub, and nothing is kept. */
 Test(perf_event, another_compares)
 {
@@ -605,6 +611,7 @@ Test(perf_event, another_compares)
 	struct watch_last *last;
 	uint64_t old = 1, new = 0;
 
+	need_values();
 	start(store);
 	insert_filter(&written);
 	last = fixture.engine.ops->last(&fixture.engine, &written);
@@ -634,6 +641,7 @@ Test(perf_event, lost_change)
 	struct location many, written;
 	unsigned int stops = 0;
 
+	need_values();
 	start(many_hits);
 	insert(&many, BREAKPOINT_HARDWARE, place, NULL);
 	insert_filter(&written);
