@@ -69,16 +69,20 @@ static void __attribute__((noreturn)) guard_main(pid_t server, const sigset_t *s
 
 pid_t guard_start(void)
 {
+	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	pid_t guard = getpid(), server;
+	struct sigaction saved_action;
 	sigset_t set, saved;
 
 	guarded_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, &saved);
+	/* Ignored, it would reap the server. To set this later would throw away the
+	 * SIGCHLD of a server that has ended by then (POSIX, sigaction). */
+	sigaction(SIGCHLD, &by_default, &saved_action);
 	server = fork();
-	if (server > 0) {
-		signal(SIGCHLD, SIG_DFL); /* ignored, it would reap the server */
+	if (server > 0)
 		guard_main(server, &set);
-	}
+	sigaction(SIGCHLD, &saved_action, NULL);
 	sigprocmask(SIG_SETMASK, &saved, NULL);
 	if (server < 0) {
 		log_warning("SIGKILL will not be harmless: no process to guard the "

@@ -68,7 +68,9 @@ static int run(struct closer *closer, char **argv, char **offsets)
 	int status = -1, err;
 	pid_t pid;
 
-	error = uprobe_choose(arch_native(), closer, &options);
+	error = arch_native()->init();
+	if (!error)
+		error = uprobe_choose(arch_native(), closer, &options);
 	if (error) {
 		fprintf(stderr, "probe_floor: %s\n", error_text(error));
 		return 1;
