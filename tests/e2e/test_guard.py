@@ -200,6 +200,17 @@ def test_ignored_signals(t):
     t.equal(server.wait(), 0, "exit status")
 
 
+def test_servers_that_end_at_once(t):
+    """However quickly, their guards hear of it. (Many at a time, so that some end before
+    their guards run again.)"""
+    t.truehit_only("guard")
+    for _ in range(40):
+        ended = [harness.Process(t, [t.config.server, ":-1", t.prog("calls")])
+                 for _ in range(8)]
+        for process in ended:
+            t.equal(process.wait(), 1, "exit status")
+
+
 def test_end_of_the_server_itself(t):
     """Whoever waits for the process that he knows learns how the server has ended."""
     t.truehit_only("guard")
