@@ -830,6 +830,17 @@ Test(interrupts, stale_ones_do_not_disturb_a_step)
 	kill_all(&f);
 }
 
+/* To where it has raised SIGTRAP, which is blocked. */
+static void launch_to_blocked_trap(struct fixture *f)
+{
+	struct event event;
+
+	launch(f, "blocked-trap", NULL);
+	cr_assert_eq(thread_continue(f->leader, 0), 0);
+	expect_event(f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+}
+
 /*
  * The two meet for certain: a trap is pending when the interrupt stops the thread.
  * While the signal is blocked there is nothing to tell.
@@ -840,10 +851,7 @@ Test(interrupts, tell_a_pending_trap_first)
 	struct event event;
 	uint64_t none = 0;
 
-	launch(&f, "blocked-trap", NULL);
-	cr_assert_eq(thread_continue(f.leader, 0), 0);
-	expect_event(&f, EVENT_SIGNAL, &event);
-	cr_assert_eq(event.signal, SIGUSR1);
+	launch_to_blocked_trap(&f);
 	cr_assert_eq(thread_continue(f.leader, 0), 0);
 	cr_assert_eq(thread_interrupt(f.leader), 0);
 	expect_event(&f, EVENT_INTERRUPTED, &event);
@@ -860,16 +868,12 @@ Test(interrupts, tell_a_pending_trap_first)
 Test(interrupts, no_trap_is_left_to_a_process_that_is_let_go)
 {
 	struct fixture f;
-	struct event event;
 	uint64_t none = 0;
 	int status;
 	pid_t pid;
 
-	launch(&f, "blocked-trap", NULL);
+	launch_to_blocked_trap(&f);
 	pid = f.inferior->pid;
-	cr_assert_eq(thread_continue(f.leader, 0), 0);
-	expect_event(&f, EVENT_SIGNAL, &event);
-	cr_assert_eq(event.signal, SIGUSR1);
 	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, f.leader->tid, sizeof(none), &none), 0);
 	kill(pid, SIGTERM);
 	inferior_detach(f.inferior, 0, 0);
@@ -885,10 +889,7 @@ Test(interrupts, tell_a_pending_trap_before_a_group_stop)
 	struct event event;
 	uint64_t none = 0;
 
-	launch(&f, "blocked-trap", NULL);
-	cr_assert_eq(thread_continue(f.leader, 0), 0);
-	expect_event(&f, EVENT_SIGNAL, &event);
-	cr_assert_eq(event.signal, SIGUSR1);
+	launch_to_blocked_trap(&f);
 	cr_assert_eq(ptrace(PTRACE_SETSIGMASK, f.leader->tid, sizeof(none), &none), 0);
 	cr_assert_eq(thread_continue(f.leader, SIGSTOP), 0);
 	expect_event(&f, EVENT_SIGNAL, &event);

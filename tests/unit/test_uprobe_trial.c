@@ -49,11 +49,11 @@ static int load_stopper(void)
 	return load_for_uprobe(&options, insns, sizeof(insns) / sizeof(*insns));
 }
 
-/* What the engine's exactness rests on: the instruction has run, nothing else has. */
-static void expect_stop_behind(const struct probe_place *place, bool blocked)
+/* What becomes of a thread that hits, once. */
+static struct trial_outcome outcome_at(const struct probe_place *place, int program_fd,
+				       bool blocked)
 {
 	const struct trial_job job = {place->function, 1, false};
-	_cleanup_close_ int program_fd = load_stopper();
 	_cleanup_error_ struct error *error = NULL;
 	struct trial_outcome outcome = {0};
 	struct trial trial;
@@ -63,11 +63,20 @@ static void expect_stop_behind(const struct probe_place *place, bool blocked)
 	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
 	error = trial_run(&trial, &job, blocked, &outcome);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	closer_add_fd(closer, fd);
+	trial_deinit(&trial);
+	return outcome;
+}
+
+/* What the engine's exactness rests on: the instruction has run, nothing else has. */
+static void expect_stop_behind(const struct probe_place *place, bool blocked)
+{
+	_cleanup_close_ int program_fd = load_stopper();
+	const struct trial_outcome outcome = outcome_at(place, program_fd, blocked);
+
 	cr_expect_eq(outcome.stops, 1);
 	cr_expect_eq(outcome.signal, SIGSTOP);
 	cr_expect_eq(outcome.pc, (uintptr_t)place->function + place->len);
-	closer_add_fd(closer, fd);
-	trial_deinit(&trial);
 }
 
 /* Sends each thread that hits to where nothing is. */
@@ -95,22 +104,12 @@ static int load_redirector(void)
 /* It is not executed, and nothing else is. */
 static void expect_fault(const struct probe_place *place, int program_fd)
 {
-	const struct trial_job job = {place->function, 1, false};
-	_cleanup_error_ struct error *error = NULL;
-	struct trial_outcome outcome = {0};
-	struct trial trial;
-	int fd;
+	const struct trial_outcome outcome = outcome_at(place, program_fd, false);
 
-	cr_assert_null(trial_init(&trial, arch_native()));
-	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
-	error = trial_run(&trial, &job, false, &outcome);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	cr_expect_eq(outcome.stops, 1);
 	cr_expect_eq(outcome.signal, SIGSEGV);
 	cr_expect_eq(outcome.pc, arch_native()->nowhere);
 	cr_expect_eq(outcome.fault, arch_native()->nowhere);
-	closer_add_fd(closer, fd);
-	trial_deinit(&trial);
 }
 
 static void expect_stops_behind(void)
