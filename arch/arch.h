@@ -175,6 +175,41 @@ struct insn_pattern {
 	uint32_t mask, value;
 };
 
+/** A number in such an instruction: @len bits from bit @at on; len 0: there is none. */
+struct insn_field {
+	uint8_t at, len;
+};
+
+/**
+ * Instructions of 4 bytes that store one or two general registers, the second behind
+ * the first, at base + immediate + (index << shift), of the registers as they are
+ * before it.
+ */
+struct store_form {
+	struct insn_pattern insn;
+	struct insn_field size; /* log2 of the bytes of each register; none: */
+	uint8_t log2_size;
+	struct insn_field data, second, base;
+	struct insn_field immediate; /* none: 0 */
+	bool immediate_signed;
+	bool immediate_scaled; /* it counts what a register's bytes are */
+	struct insn_field index;
+	uint8_t index_bits;	 /* only so many of it count */
+	bool index_signed;	 /* ... as a signed number */
+	struct insn_field shift; /* how often the index is scaled as above */
+	bool writes_back;	 /* changes the base: unpredictable if it stores that */
+};
+
+/** The forms whose value a filter can know ahead of the access. Their numbers of
+ * registers are rows of the register table, 8 bytes each. */
+struct store_forms {
+	const struct store_form *form;
+	unsigned int count;
+	unsigned int registers;	   /* so many rows */
+	unsigned int zero;	   /* where it is no base, this number is 0 */
+	unsigned int address_bits; /* the bits above these say nothing of where */
+};
+
 struct cs_insn; /* capstone/capstone.h */
 
 struct arch_ops {
@@ -287,6 +322,11 @@ struct arch_ops {
 	 * a step is never a hit then.
 	 */
 	bool debugreg_hits_repeat;
+	/**
+	 * Watchpoints stop before the access, so that the value filter has to know what
+	 * is about to be stored. NULL: they stop behind it.
+	 */
+	const struct store_forms *stores;
 	/** NULL: the kernel needs no step past a hit of a perf event. */
 	const struct hit_step *hit_step;
 	/**

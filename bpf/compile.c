@@ -175,10 +175,8 @@ static struct error *compile_all(struct compiler *c,
 	if (filters)
 		watch_emit_clear(c);
 	variables_emit_begin(c);
-	if (filters) {
+	if (filters)
 		watch_emit(c, unchanged);
-		mode_check_user(c, BPF_REG_0);
-	}
 	for (size_t i = 0; i < conditions->count && !decided; i++) {
 		struct error *error =
 			compile_condition(c, conditions->exprs[i], &decided);

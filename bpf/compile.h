@@ -51,9 +51,12 @@ struct bpf_watch {
 struct bpf_site {
 	enum bpf_kind kind;
 	struct bpf_watch watch;
-	/* Of a uprobe: what the instruction there overwrites (probe.h). */
+	/* Of a uprobe: the instruction there, which the kernel executes ... */
+	uint8_t insn[INSN_LEN_MAX];
+	unsigned int insn_len;
+	/* ... what it overwrites (probe.h), */
 	struct insn_store store;
-	/* ... a thread is to stop before that, at arch_ops.nowhere. */
+	/* and that a thread is to stop before it, at arch_ops.nowhere. */
 	bool redirects;
 };
 
@@ -101,6 +104,8 @@ enum bpf_doubt {
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */
 	BPF_DOUBT_BUSY,	    /* others write what is watched, all the time */
+	BPF_DOUBT_TEXT,	    /* memory has not what a uprobe executes */
+	BPF_DOUBT_STORE,    /* what is about to be stored is not known */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */
 	BPF_DOUBT_FULL,	  /* there is no room for the record */

@@ -40,6 +40,8 @@ enum {
 	REG_VERDICT = BPF_REG_7,
 	REG_BY_STOP = BPF_REG_8,
 	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */
+	/* In the value filter. */
+	REG_LAST = BPF_REG_7, /* the struct watch_last */
 };
 
 /** Trace state variables that a program can use: each takes room in its frame. */
@@ -171,14 +173,29 @@ void lock_emit_release(struct compiler *c, uint8_t reg, size_t field);
 
 /** No values are in the record. */
 void watch_emit_clear(struct compiler *c);
-/** Compares what is watched, and jumps to @unchanged if it is what it was. Only
- * REG_CONTEXT survives. */
+/** Compares what is watched, and jumps to @unchanged if it is what it was. A change by
+ * a system call is a maybe. Only REG_CONTEXT survives. */
 void watch_emit(struct compiler *c, uint32_t unchanged);
+/** r0 = 0, or an error: the bytes that are watched, into the frame. */
+void watch_emit_read(struct compiler *c, int16_t frame);
+/** REG_LAST = what is kept of the location; takes its lock, or goes to the maybe exit.
+ */
+void watch_emit_lock(struct compiler *c);
+void watch_emit_unlock(struct compiler *c);
 /** Are the @size bytes at @addr among those that were compared? Then *frame is where
  * they are: a condition is about what the filter has seen, not about what another
  * thread has written since, which has a hit of its own. */
 bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
 	       int16_t *frame);
+
+/* watch_ahead.c */
+
+/** Do hits come before the access? Then nothing is exchanged: the stub keeps what the
+ * client has seen, and programs compare with that. */
+bool watch_is_ahead(const struct compiler *c);
+/** watch_emit() where it is so: compares what the access is about to make of what is
+ * watched. */
+void watch_ahead_emit(struct compiler *c, uint32_t unchanged);
 
 /* probe.c */
 

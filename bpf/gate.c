@@ -44,6 +44,10 @@ void gate_emit(struct compiler *c, uint32_t ignored)
 				  BPF_REG_1));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSLE, BPF_REG_1, 0), passes);
 	exits_count(c, offsetof(struct bpf_location, gate.ignored));
+	if (c->options->site.watch.len > 0 && watch_is_ahead(c))
+		bpf_emit(e,
+			 bpf_store_imm(BPF_DW, REG_LOCATION,
+				       offsetof(struct bpf_location, last.unsure), 1));
 	bpf_emit_jump(e, bpf_jump(), ignored);
 	bpf_emit_bind(e, passes);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/setcap.h"
 #include "inferior/proc.h"
 #include "bpf/alive.h"
 
@@ -65,6 +66,7 @@ int bpf_kernel_load_false(enum bpf_kind kind)
 
 struct error *bpf_kernel_rights_error(int err, const char *what)
 {
+	_cleanup_free_ char *command = setcap_command(NULL);
 	long paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid");
 	const char *lower = "";
 
@@ -72,10 +74,8 @@ struct error *bpf_kernel_rights_error(int err, const char *what)
 	 * CAP_SYS_ADMIN open no event. */
 	if (paranoid > 2)
 		lower = "sysctl kernel.perf_event_paranoid=2 and ";
-	return error_create(err,
-			    "%s (needs root, or: %ssetcap "
-			    "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)",
-			    what, lower);
+	return error_create(err, "%s (needs root, or: %s%s)", what, lower,
+			    command ? command : "setcap");
 }
 
 static int load_any(void)

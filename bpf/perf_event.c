@@ -384,6 +384,18 @@ static void perf_event_deinit(struct engine *engine)
 	engine->state = NULL;
 }
 
+static void perf_event_print_found(const struct engine *engine, struct buffer *out)
+{
+	const struct perf_event *state = engine->state;
+
+	buffer_append_string(
+		out, state->sigtrap ? "threads stop by the event; its program drops "
+				      "false hits"
+				    : "threads stop by a signal that the program "
+				      "sends; the event itself would tell false "
+				      "hits, too");
+}
+
 const struct engine_ops perf_event_engine = {
 	.name = "perf_event",
 	.title = "hardware breakpoints, conditions decided in the kernel by BPF",
@@ -397,6 +409,7 @@ const struct engine_ops perf_event_engine = {
 	.thread_added = perf_event_thread_added,
 	.slots_free = perf_event_slots_free,
 	.on_stop = perf_event_on_stop,
+	.print_found = perf_event_print_found,
 	.counts = placement_counts,
 	.gate = placement_gate,
 	.last = placement_last,

@@ -34,6 +34,11 @@ static const char *const doubts[BPF_DOUBTS] = {
 	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
 	[BPF_DOUBT_STEPS] = "a loop takes too many steps",
 	[BPF_DOUBT_BUSY] = "other threads write the watched bytes all the time",
+	[BPF_DOUBT_TEXT] = "the program has changed the instruction there, behind the "
+			   "trap",
+	[BPF_DOUBT_STORE] =
+		"what the instruction is about to store is not known (it is "
+		"none of the usual ones)",
 	[BPF_DOUBT_STRING] = "a string is too long to be captured",
 	[BPF_DOUBT_FULL] = "the ring of what was captured is full",
 };

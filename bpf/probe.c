@@ -2,6 +2,7 @@
 #include "bpf/probe.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "bpf/compiler.h"
 
@@ -27,6 +28,32 @@ static void emit_tail_call(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_tail_call));
 }
 
+/* To the maybe exit unless the program sees these bytes of the instruction. */
+static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int size)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint64_t bytes = 0;
+
+	memcpy(&bytes, c->options->site.insn + from, size);
+	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_SCRATCH, 0));
+	values_load_pc(c, BPF_REG_3);
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, (int32_t)from));
+	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)size);
+	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_TEXT);
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, FRAME_SCRATCH));
+	bpf_emit_const(e, BPF_REG_2, bytes);
+	exits_doubt(c, bpf_jump_if(BPF_JNE, BPF_REG_1, BPF_REG_2), BPF_DOUBT_TEXT);
+}
+
+/* The kernel executes what it has found there, whatever has become of it since. */
+static void emit_check_text(struct compiler *c)
+{
+	const unsigned int len = c->options->site.insn_len;
+
+	for (unsigned int at = c->options->arch->breakpoint_len; at < len; at += 8)
+		emit_check_insn(c, at, len - at < 8 ? len - at : 8);
+}
+
 void probe_emit_begin(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -46,6 +73,7 @@ void probe_emit_begin(struct compiler *c)
 	emit_tail_call(c);
 	exits_return(c, 0);
 	bpf_emit_bind(e, here);
+	emit_check_text(c);
 }
 
 /* The record's field = size bytes from what r3 points to; r0 = 0, or an error. */

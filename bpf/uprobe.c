@@ -229,6 +229,8 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 	error = prepare(placement, location);
 	if (!error) {
 		site.store = placement->undo.store;
+		site.insn_len = placement->undo.len;
+		memcpy(site.insn, placement->insn, sizeof(site.insn));
 		error = placement_init(&placement->base, engine, &state->programs,
 				       location, &site);
 	}

@@ -45,9 +45,10 @@ struct uprobe_placement {
 };
 
 /** What a thread was like behind an instruction that was undone; with redirects,
- * nothing but whose it is counts. */
+ * nothing but whose it is counts. For the stop that is being looked at. */
 struct undone {
 	pid_t tid;				      /* 0: none */
+	struct uprobe_placement *by;		      /* whose hit it was */
 	uint8_t registers[8 * BPF_CONTEXT_WORDS_MAX]; /* the regset with the PC */
 	uint64_t stored_at;
 	unsigned int stored_len; /* 0: nothing is to be written */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/setcap.h"
 #include "bpf/kernel.h"
 #include "inferior/proc.h"
 #include "stops/breakpoints.h"
@@ -125,6 +126,8 @@ static struct error *open_target(const struct inferior *inferior,
 				 const struct mapping *mapping, int *fd,
 				 struct uprobe_target *ret)
 {
+	_cleanup_free_ char *command = NULL;
+
 	ret->path = path_by_mapping(inferior, mapping);
 	*fd = open_mapped(ret->path, mapping);
 	if (*fd < 0) {
@@ -134,11 +137,12 @@ static struct error *open_target(const struct inferior *inferior,
 	}
 	if (*fd >= 0)
 		return NULL;
-	return error_create(
-		-*fd,
-		"its file %.*s cannot be reached (one that was deleted "
-		"or replaced needs root, or: setcap cap_checkpoint_restore)",
-		mapping->name_len, mapping->name);
+	command = setcap_command("cap_checkpoint_restore");
+	return error_create(-*fd,
+			    "its file %.*s cannot be reached (one that was deleted or "
+			    "replaced needs root, or: %s)",
+			    mapping->name_len, mapping->name,
+			    command ? command : "setcap");
 }
 
 static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned int len,
@@ -298,13 +302,11 @@ struct error *uprobe_event_error(const struct uprobe_options *options, int err)
 	switch (err) {
 	case EACCES:
 	case EPERM:
+		if (options->multi)
+			return bpf_kernel_rights_error(err, "uprobes may not be made");
 		return error_create(
 			err,
-			options->multi
-				? "uprobes may not be made (needs root, or: setcap "
-				  "cap_bpf,cap_perfmon,cap_sys_ptrace+ep truehit)"
-				: "uprobes may not be made (before Linux 6.10 "
-				  "this needs root)");
+			"uprobes may not be made (before Linux 6.10 this needs root)");
 	case ENOTSUPP_KERNEL:
 		return error_create(0,
 				    "the kernel makes no uprobe at this instruction");

@@ -125,8 +125,10 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 		return false;
 	}
 	err = undo(own, thread, record, undone);
-	if (err == 0)
+	if (err == 0) {
 		undone->tid = thread->tid;
+		undone->by = own;
+	}
 	if (err == 0 || err == -ESRCH) /* killed */
 		return true;
 	log_warning("thread %d stays behind the instruction at 0x%jx: %s", thread->tid,
@@ -151,6 +153,17 @@ static int redo(const struct undone *undone, struct thread *thread)
 			      undone->stored_len);
 }
 
+/* Has the thread done what it was to do? */
+static bool is_executed(struct uprobe_placement *placement)
+{
+	if (placement->state->options.redirects)
+		return false;
+	if (uprobe_is_insn(placement))
+		return true;
+	placement->inexact = true;
+	return false;
+}
+
 void uprobe_pass(struct engine *engine, struct thread *thread)
 {
 	struct undone *undone = &((struct uprobe *)engine->state)->undone;
@@ -159,7 +172,7 @@ void uprobe_pass(struct engine *engine, struct thread *thread)
 	if (undone->tid != thread->tid)
 		return;
 	undone->tid = 0;
-	if (((struct uprobe *)engine->state)->options.redirects) {
+	if (!is_executed(undone->by)) {
 		thread->needs_step_over =
 			thread_get_pc(thread, &thread->step_over_at) == 0;
 		return;

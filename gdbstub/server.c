@@ -482,6 +482,7 @@ int server_main(struct server *server)
 	if (error) {
 		log_info("%s\nExiting", error_text(error));
 	} else {
+		run_warn(&server->run);
 		listener_announce(&server->listener);
 		serve(server);
 	}

@@ -53,6 +53,9 @@ int aarch64_hw_plan(const struct hw_region *region, struct hw_region *out,
 void aarch64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
 			  uint64_t *bp_len);
 
+/* stores.c: data, compiles everywhere */
+extern const struct store_forms aarch64_stores;
+
 /* debugreg.c */
 /** Counts the slots with a process of our own. */
 void aarch64_debugreg_init(void);

@@ -71,6 +71,7 @@ static const struct arch_ops aarch64 = {
 	.debugreg_set = aarch64_debugreg_set,
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
+	.stores = &aarch64_stores,
 	.hit_step = &hit_step,
 	.syscall_number = syscall_number,
 };

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/setcap.h"
 #include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
@@ -74,6 +75,7 @@ static bool all_have_ended(pid_t pid)
 
 static struct error *not_permitted(pid_t pid)
 {
+	_cleanup_free_ char *command = setcap_command(NULL);
 	long tracer = proc_status_number(pid, "TracerPid");
 	long scope = proc_number("/proc/sys/kernel/yama/ptrace_scope");
 
@@ -82,15 +84,19 @@ static struct error *not_permitted(pid_t pid)
 				    "Cannot attach to process %d: process %ld already "
 				    "traces it",
 				    pid, tracer);
+	if (proc_status_number(pid, "Uid") != (long)getuid())
+		return error_create(
+			EPERM,
+			"Cannot attach to process %d, which is another user's "
+			"(needs root, or: %s)",
+			pid, command ? command : "setcap");
 	if (scope > 0)
-		return error_create(EPERM,
-				    "Cannot attach to process %d "
-				    "(/proc/sys/kernel/yama/ptrace_scope is %ld; "
-				    "0 would allow it, and so would root)",
-				    pid, scope);
-	return error_create(EPERM,
-			    "Cannot attach to process %d (it belongs to another user "
-			    "or is protected)",
+		return error_create(
+			EPERM,
+			"Cannot attach to process %d (needs root, or: sysctl "
+			"kernel.yama.ptrace_scope=0, which is %ld)",
+			pid, scope);
+	return error_create(EPERM, "Cannot attach to process %d, which is protected",
 			    pid);
 }
 

@@ -27,6 +27,8 @@ struct pending_stop;
 struct last_hit;
 struct threaddb;
 
+enum { HITS_IN_VAIN_MAX = 16 }; /* no instruction can hit more */
+
 /** What a client asked a thread to do (vCont); kept until it is reported. */
 enum resume_kind {
 	RESUME_NONE, /* stay stopped */
@@ -100,9 +102,13 @@ struct thread {
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
 					    * the thread */
 	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
+	bool at_hit;	      /* it has stopped for a hit, or where it had */
 	bool steps_program;   /* its step began at a trap that has a program */
-	bool needs_step_over; /* the trap planted at step_over_at was hit in vain */
+	bool needs_step_over; /* at step_over_at it has hit in vain: step_over.h */
 	uint64_t step_over_at;
+	unsigned int hit_in_vain[HITS_IN_VAIN_MAX]; /* numbers of locations there that
+						     * are no traps, so many: */
+	unsigned int hits_in_vain;
 };
 
 TAILQ_HEAD(thread_list, thread);
@@ -253,6 +259,9 @@ bool thread_is_zombie(const struct thread *thread);
  * be given at any kind of stop; its delivery is not reported again.
  */
 int thread_continue(struct thread *thread, int signal);
+/** The same, and a hit of a perf event that the kernel is taking it past comes again
+ * (hit_step.h). */
+int thread_continue_anew(struct thread *thread, int signal);
 /**
  * One instruction: its end is a SIGTRAP. From within a system call, or if the process's
  * calls are to be told, EVENT_SYSCALL may come first: a return with thread->stepping is

@@ -103,6 +103,17 @@ int thread_step(struct thread *thread, int signal)
 	return resume(thread, PTRACE_SINGLESTEP, signal);
 }
 
+int thread_continue_anew(struct thread *thread, int signal)
+{
+	thread->stepping = false;
+	if (hit_step_may_be(thread) && hit_step_end(thread) < 0) {
+		if (signal != 0)
+			thread_send_signal(thread, signal);
+		return 0;
+	}
+	return thread_continue(thread, signal);
+}
+
 int thread_resume_again(struct thread *thread, int signal)
 {
 	return resume(thread, thread->request, signal);

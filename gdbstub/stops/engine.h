@@ -55,6 +55,7 @@ struct commands {
 /** The value filter of a write watchpoint (watch.h). */
 struct watch {
 	bool filters;	/* it has one */
+	bool ahead;	/* ... which is asked before the access: by programs alone */
 	bool rewritten; /* the client has written there since the last resume */
 	uint8_t told[WATCH_BYTES]; /* what the client remembers */
 	bool guessed;		   /* ... or else */
@@ -63,6 +64,7 @@ struct watch {
 
 	/* A hit at which the client has yet to look at memory: */
 	pid_t reader;		 /* the thread, or 0 */
+	uint64_t at;		 /* the PC at which it hit */
 	uint32_t seen;		 /* what it has looked at, a bit per byte */
 	struct watch_values hit; /* what that has changed, if it is known */
 };

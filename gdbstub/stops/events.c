@@ -4,9 +4,10 @@
 #include "base/log.h"
 #include "stops/control.h"
 #include "stops/hit.h"
-#include "stops/trap.h"
 #include "stops/last_hit.h"
 #include "stops/pending.h"
+#include "stops/step_over.h"
+#include "stops/trap.h"
 
 /* ---- events ---- */
 
@@ -92,16 +93,6 @@ static void on_program_signal(struct run *run, const struct event *event)
 	proceed_thread(run, thread);
 }
 
-/* Did a planted trap stop the thread, rather than hardware at the same place? */
-static bool is_trap(const struct hits *hits)
-{
-	for (unsigned int i = 0; i < hits->count; i++) {
-		if (hits->hit[i].location->engine->ops == &int3_engine)
-			return true;
-	}
-	return false;
-}
-
 static void on_false_hit(struct run *run, struct thread *thread,
 			 const struct hits *hits)
 {
@@ -110,9 +101,12 @@ static void on_false_hit(struct run *run, struct thread *thread,
 		on_step_end(run, thread);
 		return;
 	}
-	if (is_trap(hits))
-		thread->needs_step_over =
-			thread_get_pc(thread, &thread->step_over_at) == 0;
+	for (unsigned int i = 0; i < hits->count; i++) {
+		const struct location *location = hits->hit[i].location;
+
+		if (!location->engine->ops->pass) /* else hits_pass() has done it */
+			step_over_want(thread, location);
+	}
 	proceed_thread(run, thread);
 }
 
@@ -137,6 +131,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	const struct hit *hit;
 
 	hits_collect(&run->engines, event, hits);
+	thread->at_hit = hits->count > 0 || hits->signal_is_ours;
 	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
 	/* A watchpoint's hit is shown behind the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)

@@ -10,6 +10,7 @@
 #include "stops/choice.h"
 #include "stops/location.h"
 #include "stops/slots.h"
+#include "stops/watch.h"
 
 enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
 
@@ -67,7 +68,7 @@ static void explain_ignored(struct location *location, struct buffer *out)
 
 static void explain_filter(const struct location *location, struct buffer *out)
 {
-	if (location->watch.filters)
+	if (watch_compares(location))
 		buffer_append_string(out,
 				     "  value filter: hits that leave the value as it "
 				     "was are false\n");
@@ -218,13 +219,13 @@ static void explain_stub(const struct location *location, struct buffer *out)
 {
 	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (location->conditions.count == 0 && location->commands.list.count == 0 &&
-	    !location->watch.filters) {
+	    !watch_compares(location)) {
 		buffer_append_string(out, "  nothing: each hit is a stop\n");
 		return;
 	}
 	buffer_printf(out, "  every hit: the thread stops, and the stub %s\n",
 		      location->conditions.count > 0 ? "evaluates the condition"
-		      : location->watch.filters	     ? "compares the value"
+		      : watch_compares(location)     ? "compares the value"
 						     : "runs the commands");
 }
 

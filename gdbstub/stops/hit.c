@@ -40,7 +40,10 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 	/* What the client may have missed before is told, but is no hit of now. */
 	if (hit->verdict != HIT_SHARED || is_sure(hit))
 		counts_add(&location->counts, thread->tid, &counts);
-	return counts.trues && !gate_ignores(ignore_gate(location));
+	if (!counts.trues || !gate_ignores(ignore_gate(location)))
+		return counts.trues;
+	watch_ignored(location);
+	return false;
 }
 
 /*

@@ -10,7 +10,6 @@
 
 void run_init(struct run *run)
 {
-	const struct engine *kernel;
 	sigset_t set;
 
 	*run = (struct run){0};
@@ -22,7 +21,12 @@ void run_init(struct run *run)
 	inferiors_init(&run->inferiors);
 	run_forget_wishes(run);
 	engines_init(&run->engines, &run->output, &run->own_output);
-	kernel = &run->engines.engine[ENGINE_PERF_EVENT];
+}
+
+void run_warn(const struct run *run)
+{
+	const struct engine *kernel = &run->engines.engine[ENGINE_PERF_EVENT];
+
 	if (kernel->unusable)
 		log_warning("conditions are not evaluated in the kernel, so that every "
 			    "hit stops the program for a moment: %s",

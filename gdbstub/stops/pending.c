@@ -4,8 +4,10 @@
 #include "base/log.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
-#include "stops/trap.h"
 #include "stops/replay.h"
+#include "stops/step_over.h"
+#include "stops/trap.h"
+#include "stops/watch.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
 {
@@ -109,9 +111,9 @@ static bool hit_is_ignored(struct thread *thread, struct location *location)
 {
 	if (!gate_ignores(ignore_gate(location)))
 		return false;
-	if (location->trap && !trap_skip_own(thread))
-		thread->needs_step_over =
-			thread_get_pc(thread, &thread->step_over_at) == 0;
+	watch_ignored(location);
+	if (!location->trap || !trap_skip_own(thread))
+		step_over_want(thread, location);
 	return true;
 }
 

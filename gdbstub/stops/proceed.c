@@ -4,8 +4,10 @@
 
 #include "base/log.h"
 #include "stops/control.h"
-#include "stops/trap.h"
 #include "stops/pending.h"
+#include "stops/step_over.h"
+#include "stops/trap.h"
+#include "stops/watch.h"
 
 /* ---- one thread ---- */
 
@@ -32,13 +34,22 @@ static bool is_at_program(struct thread *thread)
 	return location && location->engine->ops->kernel_traps;
 }
 
+/* A program has decided about a hit before the access; others may have changed since
+ * what it was about. */
+static int continue_one(struct thread *thread, int signal)
+{
+	if (!thread->at_hit && watch_may_be_late(thread))
+		return thread_continue_anew(thread, signal);
+	return thread_continue(thread, signal);
+}
+
 static void resume_one(struct thread *thread)
 {
 	int signal = thread->action.signal;
 
 	thread->action.signal = 0;
 	if (thread->action.kind == RESUME_CONTINUE) {
-		resumed(thread, thread_continue(thread, signal));
+		resumed(thread, continue_one(thread, signal));
 	} else {
 		thread->steps_program = is_at_program(thread);
 		resumed(thread, thread_step(thread, signal));
@@ -55,21 +66,6 @@ static void renew_interrupt(const struct run *run, struct thread *thread)
 void proceed_listening(struct thread *thread)
 {
 	resumed(thread, thread_listen(thread));
-}
-
-/* Does a hit trap lie at this thread's PC, to be stepped over? */
-static bool must_step_over(struct thread *thread)
-{
-	uint64_t pc;
-
-	if (!thread->needs_step_over)
-		return false;
-	/* A signal goes first: of a fault it is the only way on, and the step could
-	 * meet another one. The trap is hit anew when the handler returns. */
-	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
-	    pc != thread->step_over_at || !trap_at(thread->inferior, pc))
-		thread->needs_step_over = false;
-	return thread->needs_step_over;
 }
 
 /* ---- who may run ---- */
@@ -107,7 +103,7 @@ static bool stops_on_request(struct run *run, struct thread *thread)
 	return true;
 }
 
-/* ---- stepping over traps ---- */
+/* ---- stepping over ---- */
 
 /* What nobody wants to hear of is no reason not to go on. */
 static void pass_pending_signals(const struct run *run)
@@ -126,7 +122,7 @@ static void step_over(struct run *run, struct thread *thread)
 	_cleanup_error_ struct error *error = NULL;
 	pid_t tid = thread->tid;
 
-	/* No other thread may run through the place while the trap is away. */
+	/* No other thread may run through the place while nothing is there. */
 	halt_all(run);
 	pass_pending_signals(run);
 	if (is_stopping(run))
@@ -136,8 +132,7 @@ static void step_over(struct run *run, struct thread *thread)
 		proceed_all(run);
 		return;
 	}
-	error = breakpoints_lift_traps(thread->inferior->breakpoints,
-				       thread->step_over_at, false);
+	error = step_over_lift(thread);
 	if (error)
 		log_warning("%s", error_text(error));
 	run->stepping_over = tid;
@@ -180,7 +175,7 @@ void proceed_all(struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (may_run(run, thread) && !stops_on_request(run, thread) &&
-			    must_step_over(thread)) {
+			    step_over_is_needed(thread)) {
 				step_over(run, thread);
 				return;
 			}
@@ -198,7 +193,7 @@ void proceed_thread(struct run *run, struct thread *thread)
 {
 	if (!may_run(run, thread) || stops_on_request(run, thread))
 		return;
-	if (run->stepping_over != thread->tid && must_step_over(thread)) {
+	if (run->stepping_over != thread->tid && step_over_is_needed(thread)) {
 		step_over(run, thread);
 		return;
 	}

@@ -91,6 +91,8 @@ struct run {
 
 /** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
 void run_init(struct run *run);
+/** Tells the user of what makes breakpoints slow here. */
+void run_warn(const struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);
 

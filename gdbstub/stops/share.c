@@ -232,7 +232,7 @@ static bool saves(const struct half *a, const struct half *b, struct location *c
 
 static bool may_share(const struct location *location, const struct location *newcomer)
 {
-	return location->wanted && location->watch.filters &&
+	return location->wanted && location->watch.filters && !location->watch.ahead &&
 	       (location->state != LOCATION_OUT || location == newcomer);
 }
 

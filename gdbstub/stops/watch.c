@@ -8,14 +8,13 @@
 #include "stops/run.h"
 #include "stops/share.h"
 
-/* Where hits come before the access, there is nothing to compare yet. */
 static bool can_filter(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
 	return location->type == WATCHPOINT_WRITE && location->len > 0 &&
 	       location->len <= WATCH_BYTES && !engines->unfiltered &&
-	       !engines->every_write && !location->inferior->arch->debugreg_hits_repeat;
+	       !engines->every_write;
 }
 
 struct watch_last *watch_last(struct location *location)
@@ -76,6 +75,7 @@ void watch_init(struct location *location)
 	if (filters && !location->watch.filters)
 		begin_anew(location, !is_running(location->inferior));
 	location->watch.filters = filters;
+	location->watch.ahead = filters && location->inferior->arch->stores;
 }
 
 bool watch_is_outdated(const struct location *location)
@@ -83,11 +83,19 @@ bool watch_is_outdated(const struct location *location)
 	return location->watch.filters != can_filter(location);
 }
 
+bool watch_compares(const struct location *location)
+{
+	const struct watch *watch = &location->watch;
+
+	return watch->filters && (!watch->ahead || (location->state != LOCATION_OUT &&
+						    location->engine->ops->last));
+}
+
 bool watch_changed(struct hit *hit)
 {
 	struct location *location = hit->location;
 
-	if (!location->watch.filters || hit->values.len > 0)
+	if (!location->watch.filters || location->watch.ahead || hit->values.len > 0)
 		return true;
 	return watch_last_exchange(watch_last(location), location->len, read_contents,
 				   location, &hit->values);
@@ -96,6 +104,12 @@ bool watch_changed(struct hit *hit)
 void watch_untold(struct location *location)
 {
 	if (location->watch.filters)
+		watch_last_doubt(watch_last(location));
+}
+
+void watch_ignored(struct location *location)
+{
+	if (location->watch.ahead)
 		watch_last_doubt(watch_last(location));
 }
 
@@ -126,6 +140,10 @@ void watch_told(const struct thread *thread, const struct stop *stop)
 		watch->guessed |= watch->reader != 0;
 		watch->reader = thread->tid;
 		watch->seen = 0;
+		if (watch->ahead) {
+			thread_get_pc(thread, &watch->at);
+			watch_last_doubt(watch_last(location));
+		}
 		watch->hit = (struct watch_values){0};
 		if (location->addr == stop->addr && location->len == stop->values.len)
 			watch->hit = stop->values;
@@ -148,9 +166,14 @@ static void look(struct location *location, uint64_t addr, const uint8_t *data,
 	}
 	if (watch->seen != all)
 		return;
-	watch->reader = 0;
 	watch->guessed = false;
 	watch->ignored = ignore_gate(location)->ignored;
+	if (watch->ahead) {
+		/* Programs change nothing of what is kept. */
+		watch_last_set(watch_last(location), watch->told, true);
+		return;
+	}
+	watch->reader = 0;
 	watch_last_agree(watch_last(location), watch->told);
 }
 
@@ -179,6 +202,26 @@ static void take_back(struct location *location)
 		watch_last_take_back(last, &location->watch.hit);
 }
 
+/* What the client has seen before the access is of no interest. It steps, and looks
+ * then. */
+static bool is_still_to_look(struct location *location, const struct thread *thread)
+{
+	struct watch *watch = &location->watch;
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0 || pc != watch->at)
+		return false;
+	watch->seen = 0;
+	watch_last_doubt(watch_last(location));
+	return thread->action.kind != RESUME_CONTINUE;
+}
+
+static void has_looked_ahead(struct location *location, const struct thread *thread)
+{
+	if (!is_still_to_look(location, thread))
+		location->watch.reader = 0;
+}
+
 void watch_looked(const struct thread *thread)
 {
 	struct location *location;
@@ -188,6 +231,10 @@ void watch_looked(const struct thread *thread)
 
 		if (watch->reader != thread->tid)
 			continue;
+		if (watch->ahead) {
+			has_looked_ahead(location, thread);
+			continue;
+		}
 		watch->reader = 0;
 		watch->guessed |= watch->seen != 0;
 		take_back(location);
@@ -248,6 +295,45 @@ void watch_prepare(struct breakpoints *breakpoints)
 		else if (note_doubts(location))
 			watch_last_doubt(watch_last(location));
 	}
+}
+
+/* ---- hits ahead of the access that nobody has heard of ---- */
+
+static bool is_known_store(const struct arch_ops *arch, uint32_t insn)
+{
+	const struct store_forms *stores = arch->stores;
+
+	for (unsigned int i = 0; i < stores->count; i++) {
+		const struct insn_pattern *pattern = &stores->form[i].insn;
+
+		if ((insn & pattern->mask) == pattern->value)
+			return true;
+	}
+	return false;
+}
+
+static bool any_ahead(const struct inferior *inferior)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+		if (location->watch.ahead && location->state == LOCATION_IN)
+			return true;
+	}
+	return false;
+}
+
+bool watch_may_be_late(const struct thread *thread)
+{
+	struct inferior *inferior = thread->inferior;
+	uint64_t pc;
+	uint32_t insn;
+
+	return inferior->arch->stores && any_ahead(inferior) &&
+	       thread_get_pc(thread, &pc) == 0 &&
+	       breakpoints_read_memory(inferior, pc, &insn, sizeof(insn)) ==
+		       (ssize_t)sizeof(insn) &&
+	       is_known_store(inferior->arch, insn);
 }
 
 /* ---- the life of a location ---- */

@@ -12,6 +12,11 @@
  * is compared; and what gdb does remember: what it has read since it was told of the
  * last one. Where these may not be the same, the next hit counts as a change: gdb, told
  * of one too many, ignores it.
+ *
+ * Where hits come before the access (arch_ops.stores), gdb, told of one, steps the
+ * thread and looks then. Only programs compare (bpf/watch_ahead.c), and only what gdb
+ * remembers is kept. From a hit that is told on, until gdb has looked behind the
+ * access, each one counts as a change.
  */
 #ifndef TRUEHIT_STOPS_WATCH_H
 #define TRUEHIT_STOPS_WATCH_H
@@ -28,11 +33,16 @@ bool watch_is_outdated(const struct location *location);
 /** What the filter compares with: in the memory that programs see, if one serves it. */
 struct watch_last *watch_last(struct location *location);
 
+/** Are hits told apart as it is in place? Where they come before the access, only
+ * programs do that. */
+bool watch_compares(const struct location *location);
 /** Is this hit a change, or of a location without a filter? Fills in its values, unless
  * a program has compared already. */
 bool watch_changed(struct hit *hit);
 /** A hit that was a change is not told to the client. */
 void watch_untold(struct location *location);
+/** ... but ignored (ignore.h). */
+void watch_ignored(struct location *location);
 /** The client is told of a thread's hit. What it reads then, for this thread and until
  * this is resumed, is what it compares. */
 void watch_told(const struct thread *thread, const struct stop *stop);
@@ -50,6 +60,11 @@ bool watch_has_ignored(struct location *location);
 void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len);
 /** Before threads are resumed. */
 void watch_prepare(struct breakpoints *breakpoints);
+/**
+ * May a stopped thread have hit before an access that a program has found to change
+ * nothing, without having made it? What it stores then may be a change by now.
+ */
+bool watch_may_be_late(const struct thread *thread);
 /** A forked child's copy of a location. */
 void watch_inherit(struct location *child, struct location *parent);
 

@@ -21,6 +21,12 @@ void skip_unless(struct error *error);
 /** Gives all capabilities up but those of the mask. */
 void keep_rights(uint64_t capabilities);
 
+/* ---- the machine ---- */
+
+/** Skips the test on an x86_64 that QEMU emulates: a single step of an instruction that
+ * hits a watchpoint hangs that processor, and the machine with it (QEMU 7.2). */
+void need_steps_over_watched(void);
+
 /* ---- programs ---- */
 
 void no_record(void *data, const struct bpf_hit_record *record);

@@ -93,7 +93,7 @@ static int make_lingering(int *lingering)
 	return other;
 }
 
-Test(closer, waits_for_nobody, .timeout = 30)
+Test(closer, waits_for_nobody, .timeout = 300)
 {
 	struct closer *closer = closer_create();
 	struct thing slow = {.closing = {.closed = told}},

@@ -24,8 +24,8 @@ static void tear_down(void)
 	bpf_kernel_deinit(&kernel);
 }
 
-TestSuite(code, .timeout = 60);
-TestSuite(code_in_kernel, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(code, .timeout = 300);
+TestSuite(code_in_kernel, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* Registers 1 and 2 have 32 and 8 bits. */
 static unsigned int register_bits(void *data, unsigned int number)

@@ -228,7 +228,7 @@ static void expect_stop(struct program *program)
 	program_put(&programs, program);
 }
 
-TestSuite(commands, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(commands, .init = set_up, .fini = tear_down, .timeout = 300);
 
 Test(commands, values)
 {

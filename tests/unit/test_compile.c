@@ -233,8 +233,8 @@ static void teardown(void)
 	ring_buffer__free(ring);
 }
 
-TestSuite(compile, .init = setup, .fini = teardown, .timeout = 60);
-TestSuite(compile_blocked, .init = setup_blocked, .fini = teardown, .timeout = 60);
+TestSuite(compile, .init = setup, .fini = teardown, .timeout = 300);
+TestSuite(compile_blocked, .init = setup_blocked, .fini = teardown, .timeout = 300);
 
 /* Programs */
 

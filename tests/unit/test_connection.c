@@ -415,7 +415,7 @@ Test(connection, what_was_sent_before_the_end_is_taken)
 }
 
 /* Sends without reading: nothing blocks, and memory is bounded. */
-Test(connection, client_that_does_not_read, .timeout = 60)
+Test(connection, client_that_does_not_read, .timeout = 300)
 {
 	struct pair pair = pair_create();
 	struct buffer big _cleanup_buffer_ = {0};
@@ -478,7 +478,7 @@ static void *read_slowly(void *arg)
 }
 
 /* Over TCP, where a reset destroys what is on its way. */
-Test(connection, nothing_is_cut_off_at_the_end, .timeout = 60)
+Test(connection, nothing_is_cut_off_at_the_end, .timeout = 300)
 {
 	struct listener listener = listen_at(":0");
 	struct reader reader = {.fd = connect_to(listener.port)};
@@ -506,7 +506,7 @@ Test(connection, nothing_is_cut_off_at_the_end, .timeout = 60)
 	listener_close(&listener);
 }
 
-Test(connection, a_client_that_does_not_read_is_left, .timeout = 60)
+Test(connection, a_client_that_does_not_read_is_left, .timeout = 300)
 {
 	struct listener listener = listen_at(":0");
 	int client = connect_to(listener.port);

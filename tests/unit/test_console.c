@@ -45,7 +45,7 @@ static void end(void)
 	buffer_deinit(&received);
 }
 
-TestSuite(console, .init = begin, .fini = end, .timeout = 60);
+TestSuite(console, .init = begin, .fini = end, .timeout = 300);
 
 static void print(const char *text)
 {

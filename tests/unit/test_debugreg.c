@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "tests/unit/support.h"
+
 /* What the child does when told: its functions and variables are ours too. */
 static volatile uint64_t words[8] __attribute__((aligned(64)));
 static volatile uint64_t seen;
@@ -452,6 +454,7 @@ Test(debugreg, a_step_that_accesses_data)
 
 	if (arch_native()->debugreg_hits_repeat)
 		cr_skip_test("a hit comes before the access, not with the step");
+	need_steps_over_watched();
 	cr_assert_eq(insert(&location), 0);
 	tell("w");
 	hits = step_to_hit(&event);

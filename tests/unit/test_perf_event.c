@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The engine on real processes. What the machine does not allow is skipped. */
+#include <bpf/bpf.h>
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +17,7 @@
 
 #include "bpf/placement.h"
 #include "stops/engine.h"
+#include "tests/unit/support.h"
 
 /* ---- what the inferior runs ---- */
 
@@ -94,11 +97,9 @@ static void store(void)
 	counter = 43;
 }
 
-/* More hits than the ring has room for, and one more elsewhere. */
-static void many_hits(void)
+static void two_places(void)
 {
-	for (int i = 0; i < 20000; i++)
-		place();
+	place();
 	place_1();
 	counter = 42;
 }
@@ -330,7 +331,59 @@ static void expect_hit(const struct location *location, bool ours)
 	cr_expect_eq(fixture.hits.signal_is_ours, ours);
 }
 
-TestSuite(perf_event, .init = probe, .fini = finish, .timeout = 30);
+/* ---- the ring of the records ---- */
+
+/* A program that takes so much room, for nothing that is to be read, and returns
+ * whether there was any. */
+static int load_taker(int ring_fd, int size)
+{
+	enum { NO_WAKEUP = BPF_RB_NO_WAKEUP };
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_IMM | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_FD,
+		 .imm = ring_fd},
+		{0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K,
+		 .dst_reg = BPF_REG_2,
+		 .imm = size},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_ringbuf_reserve},
+		{.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 4},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K,
+		 .dst_reg = BPF_REG_2,
+		 .imm = NO_WAKEUP},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_ringbuf_discard},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "taker", "GPL", insns,
+			     sizeof(insns) / sizeof(*insns), NULL);
+}
+
+/* Leaves no room for a record until the engine looks at the next stop. */
+static void fill_ring(void)
+{
+	const struct ring *ring = &fixture.engine.placements->kernel.hits;
+	char packet[64] = {0};
+
+	for (size_t size = ring->size / 2; size >= 8; size /= 2) {
+		LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = packet,
+			    .data_size_in = sizeof(packet));
+		_cleanup_close_ int fd = load_taker(ring->fd, (int)size);
+
+		cr_assert_geq(fd, 0, "%s", strerror(errno));
+		do
+			cr_assert_eq(bpf_prog_test_run_opts(fd, &options), 0);
+		while (options.retval == 1);
+	}
+}
+
+TestSuite(perf_event, .init = probe, .fini = finish, .timeout = 300);
 
 Test(perf_event, false_hits_leave_no_stop)
 {
@@ -523,6 +576,9 @@ static void step_over_watched_stores(bool blocked)
 	struct location at, watch;
 	unsigned int hits = 0;
 
+	if (arch_native()->debugreg_hits_repeat)
+		cr_skip_test("hits come before the access: such a step has not stored");
+	need_steps_over_watched();
 	start(store);
 	insert(&at, BREAKPOINT_HARDWARE, before_store, NULL);
 	next();
@@ -568,32 +624,26 @@ Test(perf_event, step_with_sigtrap_blocked)
 /* A hit whose record did not fit into the ring is left to the stub to decide. */
 Test(perf_event, lost_record)
 {
-	struct location many, last;
+	struct location first, last;
 	struct counts counts = {0};
-	uint64_t at = 0;
 
-	start(many_hits);
-	insert(&many, BREAKPOINT_HARDWARE, place, NULL);
+	start(two_places);
+	insert(&first, BREAKPOINT_HARDWARE, place, NULL);
 	insert(&last, BREAKPOINT_HARDWARE, place_1, NULL);
-	do {
-		resume_all();
-		inferiors_wait(&fixture.inferiors, true, &fixture.event);
-		cr_assert_eq(fixture.event.kind, EVENT_SIGNAL);
-		at = pc();
-	} while (at == (uintptr_t)place);
-	cr_assert_eq(at, (uintptr_t)place_1);
-
-	fixture.hits = (struct hits){0};
-	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &fixture.hits);
+	cr_assert_eq(next(), EVENT_SIGNAL);
+	expect_hit(&first, true);
+	fill_ring();
+	cr_assert_eq(next(), EVENT_SIGNAL);
+	cr_assert_eq(pc(), (uintptr_t)place_1);
 	cr_expect(fixture.hits.signal_is_ours);
-	cr_assert_eq(fixture.hits.count, 2, "%u", fixture.hits.count);
-	cr_expect_eq(fixture.hits.hit[1].location, &last);
-	cr_expect_eq(fixture.hits.hit[1].verdict, HIT_MAYBE);
+	cr_assert_eq(fixture.hits.count, 1, "%u", fixture.hits.count);
+	cr_expect_eq(fixture.hits.hit[0].location, &last);
+	cr_expect_eq(fixture.hits.hit[0].verdict, HIT_MAYBE);
 	fixture.engine.ops->counts(&fixture.engine, &last, &counts);
 	cr_expect_eq(counts_total(&counts).maybes, 1);
 	cr_expect_eq(counts_total(&counts).trues, 0, "that is for the stub to say");
 	counts_clear(&counts);
-	take_out(&many, false);
+	take_out(&first, false);
 	take_out(&last, false);
 	expect_good_end();
 }
@@ -638,30 +688,23 @@ Test(perf_event, another_compares)
  * which does it again, is not to take that for no change. */
 Test(perf_event, lost_change)
 {
-	struct location many, written;
-	unsigned int stops = 0;
+	struct location first, written;
 
 	need_values();
-	start(many_hits);
-	insert(&many, BREAKPOINT_HARDWARE, place, NULL);
+	start(two_places);
+	insert(&first, BREAKPOINT_HARDWARE, place, NULL);
 	insert_filter(&written);
-	do {
-		stops++;
-		resume_all();
-		inferiors_wait(&fixture.inferiors, true, &fixture.event);
-		cr_assert_eq(fixture.event.kind, EVENT_SIGNAL);
-	} while (pc() == (uintptr_t)place);
-	cr_assert_gt(stops, 10000);
+	cr_assert_eq(next(), EVENT_SIGNAL);
+	expect_hit(&first, true);
+	fill_ring();
+	cr_assert_eq(next(), EVENT_SIGNAL);
 	cr_expect_eq(counter_there(), 42);
-
-	fixture.hits = (struct hits){0};
-	fixture.engine.ops->on_stop(&fixture.engine, &fixture.event, &fixture.hits);
-	cr_assert_eq(fixture.hits.count, 2, "%u", fixture.hits.count);
-	cr_expect_eq(fixture.hits.hit[1].location, &written);
-	cr_expect_eq(fixture.hits.hit[1].verdict, HIT_MAYBE);
-	cr_expect_eq(fixture.hits.hit[1].values.len, 0);
+	cr_assert_eq(fixture.hits.count, 1, "%u", fixture.hits.count);
+	cr_expect_eq(fixture.hits.hit[0].location, &written);
+	cr_expect_eq(fixture.hits.hit[0].verdict, HIT_MAYBE);
+	cr_expect_eq(fixture.hits.hit[0].values.len, 0);
 	cr_expect_eq(fixture.engine.ops->last(&fixture.engine, &written)->unsure, 1);
-	take_out(&many, false);
+	take_out(&first, false);
 	take_out(&written, false);
 	expect_good_end();
 }

@@ -58,7 +58,7 @@ static struct program *get_at(const struct bpf_site *site)
 	return get_for(0, site);
 }
 
-TestSuite(program, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(program, .init = set_up, .fini = tear_down, .timeout = 300);
 
 Test(program, comes_back_for_the_same_conditions)
 {

@@ -67,7 +67,7 @@ static void expect_taken(uint32_t first, size_t count)
 	ntaken = 0;
 }
 
-TestSuite(ring, .timeout = 60);
+TestSuite(ring, .timeout = 300);
 
 Test(ring, takes_all_in_order)
 {

@@ -246,7 +246,7 @@ static void expect_exit(int status)
 	cr_assert(TAILQ_EMPTY(&run.inferiors.list));
 }
 
-TestSuite(run, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(run, .init = setup, .fini = teardown, .timeout = 300);
 
 Test(run, exit_status)
 {

@@ -48,7 +48,7 @@ static void tear_down(void)
 	bpf_kernel_deinit(&kernel);
 }
 
-TestSuite(tally, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(tally, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* The number of the register that has the argument. */
 static unsigned int argument_register(void)

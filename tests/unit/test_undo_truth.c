@@ -155,7 +155,7 @@ static void end(void)
 	decoder_deinit(&decoder);
 }
 
-TestSuite(undo_truth, .init = begin, .fini = end, .timeout = 120);
+TestSuite(undo_truth, .init = begin, .fini = end, .timeout = 600);
 
 /* Vector and x87 registers are full, and neither stack nor tags begin at 0. */
 static void fill_xstate(void)

@@ -93,7 +93,7 @@ static void finish(void)
 	placements_destroy(engine->placements);
 }
 
-TestSuite(uprobe, .fini = finish, .timeout = 60);
+TestSuite(uprobe, .fini = finish, .timeout = 300);
 
 static struct error *try_insert(unsigned int at, enum breakpoint_type type)
 {

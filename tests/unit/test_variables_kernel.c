@@ -66,7 +66,7 @@ static void tear_down(void)
 	variables_deinit(&variables);
 }
 
-TestSuite(variables_kernel, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(variables_kernel, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* ---- expressions ---- */
 

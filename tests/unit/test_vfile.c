@@ -251,7 +251,7 @@ Test(vfile, files_are_closed_with_the_session)
 	close(again);
 }
 
-Test(vfile, a_fifo_does_not_block_the_server, .timeout = 10)
+Test(vfile, a_fifo_does_not_block_the_server, .timeout = 300)
 {
 	cr_assert_eq(mkfifo(in_folder("fifo"), 0600), 0);
 	cr_assert_str_eq(ask_path("open", in_folder("fifo"), ",0,0"), "F0");

@@ -212,7 +212,7 @@ static uint64_t compare_all(void)
 	return flags;
 }
 
-TestSuite(x86_64_context, .init = setup, .fini = finish, .timeout = 60);
+TestSuite(x86_64_context, .init = setup, .fini = finish, .timeout = 300);
 
 Test(x86_64_context, equals_what_ptrace_shows)
 {
@@ -259,7 +259,7 @@ Test(x86_64_context, own_trap_flag)
 	}
 }
 
-TestSuite(x86_64_stores, .init = setup_access, .fini = finish, .timeout = 60);
+TestSuite(x86_64_stores, .init = setup_access, .fini = finish, .timeout = 300);
 
 /* Behind a store, the flags are as they are, RF included: it is set in the middle of a
  * repeated instruction. */

@@ -289,8 +289,8 @@ static void expect_hits(uint64_t falses, uint64_t trues, uint64_t maybes)
 	cr_expect_eq(fixture.shared->lost, 0);
 }
 
-TestSuite(probe_multi, .fini = finish, .timeout = 60);
-TestSuite(probe_perf, .fini = finish, .timeout = 60);
+TestSuite(probe_multi, .fini = finish, .timeout = 300);
+TestSuite(probe_perf, .fini = finish, .timeout = 300);
 
 /* Each test by multi links and by perf events. */
 #define WITH(name, flags)                                                              \

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How an ordinary user's truehit gets a right: file capabilities (capabilities(7)). */
+#ifndef TRUEHIT_BASE_SETCAP_H
+#define TRUEHIT_BASE_SETCAP_H
+
+/** The command that gives this program's file what it needs (README, Rights), and @more
+ * (a capability, or NULL), to be shown. The caller's to free; NULL: no memory. */
+char *setcap_command(const char *more);
+
+#endif

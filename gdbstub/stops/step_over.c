@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/step_over.h"
+
+#include "stops/location.h"
+#include "stops/share.h"
+#include "stops/trap.h"
+
+static bool repeats(const struct location *location)
+{
+	const struct location *carrier = share_carrier(location);
+
+	return location->state == LOCATION_IN &&
+	       (carrier ? carrier : location)->engine->ops == &debugreg_engine &&
+	       location->inferior->arch->debugreg_hits_repeat;
+}
+
+static struct location *find(const struct thread *thread, unsigned int number)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link)
+		if (location->number == number)
+			return location;
+	return NULL;
+}
+
+void step_over_want(struct thread *thread, const struct location *location)
+{
+	uint64_t pc;
+
+	if ((!location->trap && !repeats(location)) || thread_get_pc(thread, &pc) < 0)
+		return;
+	if (!thread->needs_step_over || pc != thread->step_over_at)
+		thread->hits_in_vain = 0;
+	thread->needs_step_over = true;
+	thread->step_over_at = pc;
+	/* A trap is found by its place. */
+	if (!location->trap && thread->hits_in_vain < HITS_IN_VAIN_MAX)
+		thread->hit_in_vain[thread->hits_in_vain++] = location->number;
+}
+
+static bool is_in_the_way(const struct thread *thread, uint64_t pc)
+{
+	if (trap_at(thread->inferior, pc))
+		return true;
+	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
+		const struct location *location = find(thread, thread->hit_in_vain[i]);
+
+		if (location && repeats(location))
+			return true;
+	}
+	return false;
+}
+
+bool step_over_is_needed(struct thread *thread)
+{
+	uint64_t pc;
+
+	if (!thread->needs_step_over)
+		return false;
+	/* A signal goes first: of a fault it is the only way on, and the step could
+	 * meet another one. The hit comes anew when the handler returns. */
+	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
+	    pc != thread->step_over_at || !is_in_the_way(thread, pc))
+		thread->needs_step_over = false;
+	return thread->needs_step_over;
+}
+
+struct error *step_over_lift(struct thread *thread)
+{
+	struct error *error = breakpoints_lift_traps(thread->inferior->breakpoints,
+						     thread->step_over_at, false);
+
+	for (unsigned int i = 0; !error && i < thread->hits_in_vain; i++) {
+		struct location *location = find(thread, thread->hit_in_vain[i]);
+
+		if (location && repeats(location))
+			error = location_switch(location, LOCATION_SUSPENDED);
+	}
+	return error;
+}
