@@ -7,12 +7,14 @@ skips it. Time limits are there to end a test that hangs, never to judge speed.
 """
 import ctypes
 import dataclasses
+import functools
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ SOURCES = HERE.parent / "progs"
 TEST_LIMIT = 600   # seconds until a test that hangs is ended
 GDB_LIMIT = 300    # seconds until a gdb that hangs is ended
 NOBODY = 65534     # an ordinary user with no rights
+CAPABILITIES = "cap_bpf,cap_perfmon,cap_sys_ptrace+ep"
 
 libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -292,9 +295,9 @@ class Test:
         if self.config.engine:
             raise Skip(f"about {why}, and {self.config.engine} is the one")
 
-    def need_root(self):
+    def need_root(self, what="become another user"):
         if os.geteuid() != 0:
-            raise Skip("only root can become another user")
+            raise Skip(f"only root can {what}")
 
     @staticmethod
     def need_x86():
@@ -308,13 +311,13 @@ class Test:
     def need_kernel_conditions(self):
         """The kernel filters hits for this user. Asked of the kernel itself."""
         self.truehit_only("conditions in the kernel")
-        reason = kernel_conditions()
+        reason = kernel_conditions(self.config.server)
         if reason:
             raise Skip(reason)
 
     def quick(self, many, few):
         """A count of hits: many if the kernel filters, few if the stub has to."""
-        if self.config.reference or kernel_conditions():
+        if self.config.reference or kernel_conditions(self.config.server):
             return few
         return many
 
@@ -347,11 +350,18 @@ class Test:
 
     @staticmethod
     def become_nobody():
-        """For preexec: an ordinary user with no rights, who still ends with us."""
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-        die_with_parent()
+        """For preexec: an ordinary user, who still ends with us."""
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            die_with_parent()
+
+    def without_rights(self):
+        """How an ordinary user starts the server, for server(): a copy has no file
+        capabilities."""
+        return {"program": self.public_copy(self.config.server),
+                "preexec": self.become_nobody}
 
     def server(self, *argv, comm=":0", **kwargs):
         """server("COMM", "prog", ...): COMM stands for the place to listen at."""
@@ -439,18 +449,30 @@ def breakpoint_rows(text):
     return rows
 
 
-_kernel_conditions = []
+@functools.lru_cache(maxsize=None)
+def kernel_conditions(server):
+    """Why the kernel cannot evaluate conditions for this user's server, or None."""
+    if os.geteuid() == 0 or not has_capabilities(server):
+        return _try_bpf()
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        if int(file.read()) > 2:
+            return "kernel.perf_event_paranoid keeps perf events to root"
+    return None
 
 
-def kernel_conditions():
-    """Why the kernel cannot evaluate conditions for this user, or None: loads the
-    smallest BPF program there is."""
-    if not _kernel_conditions:
-        _kernel_conditions.append(_try_bpf())
-    return _kernel_conditions[0]
+def has_capabilities(path):
+    """Does the file give CAP_PERFMON and CAP_BPF to whoever executes it? (struct
+    vfs_cap_data of linux/capability.h)"""
+    try:
+        data = os.getxattr(path, "security.capability")
+    except OSError:
+        return False
+    flags, permitted = struct.unpack_from("<I8xI", data)
+    return bool(flags & 1) and permitted >> 38 - 32 & 3 == 3
 
 
 def _try_bpf():
+    """Loads the smallest BPF program there is."""
     SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine)
     BPF_PROG_LOAD, BPF_PROG_TYPE_PERF_EVENT = 5, 7
     insns = (ctypes.c_uint64 * 2)(0xb7, 0x95)  # r0 = 0; exit

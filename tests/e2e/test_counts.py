@@ -199,7 +199,7 @@ def test_only_counts_without_rights(t):
 
 def test_only_counts_in_a_pid_name_space(t):
     """Threads are those that gdb knows."""
-    t.need_root()
+    t.need_root("make a name space")
     t.need_kernel_conditions()
     unshare = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     if harness.Process(t, [*unshare, "true"]).wait():

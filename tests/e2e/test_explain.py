@@ -6,10 +6,10 @@ import harness
 from test_protocol import start, symbol
 
 
-def explain(t, setup, location, program="conditions", arguments=(), preexec=None, go="main"):
+def explain(t, setup, location, program="conditions", arguments=(), go="main", start=None):
     """What is said of the location after the setup and one more stop."""
     path = t.prog(program)
-    server = t.server(path, *arguments, preexec=preexec)
+    server = t.server(path, *arguments, **(start or {}))
     gdb = t.gdb(server, f"tbreak {go}", *setup, prog=path, python=f'''
 run("continue")
 emit(text=run("monitor explain {location}"))
@@ -68,7 +68,7 @@ def test_what_is_left_to_the_stub(t):
 
 def test_a_condition_that_is_always_decided(t):
     t.need_kernel_conditions()
-    t.equal(sections(explain(t, ["break body if 0"], "body"))["Left"].split(),
+    t.equal(sections(explain(t, ["hbreak body if 0"], "body"))["Left"].split(),
             ["Left", "to", "the", "stub:", "nothing"], "what is left to the stub")
 
 
@@ -143,6 +143,14 @@ def test_engines(t):
             client.monitor("engines"))
 
 
+def test_hardware_engine(t):
+    """How its threads stop is what a trial hit has shown: both ways are legal."""
+    t.need_kernel_conditions()
+    _, client = start(t)
+    t.match(r"^perf_event .*\n +usable\n +threads stop by (the event|a signal)\b",
+            client.monitor("engines"))
+
+
 def test_no_slot_is_free(t):
     """Software breakpoints come last, whatever gdb puts in first."""
     t.need_kernel_conditions()
@@ -159,9 +167,8 @@ def test_no_slot_is_free(t):
 
 
 def test_without_rights(t):
-    t.need_root()
     t.truehit_only("monitor explain")
-    text = explain(t, ["break body if i == 7"], "body", preexec=t.become_nobody)
+    text = explain(t, ["break body if i == 7"], "body", start=t.without_rights())
     t.match(r"^ +why: +(uprobe|perf_event) is not usable: .*cap_bpf", text)
     reasons = re.findall(r"why: +(?! |monitor set engine)", text)
     t.equal(len(reasons), 1, "reasons but the user's wish")
@@ -182,7 +189,8 @@ def test_commands_in_the_kernel(t):
     left = sections(text)["Left"]
     t.match(r"^  commands at hits at which\n(    - .*\n)*    - a string is too long", left)
     t.match(r"^    - the ring .* is full", left)
-    t.no_match(r"^  hits", left)
+    # A uprobe's program looks at the instruction, too.
+    t.no_match(r"^  hits at which\n    - (?!the program has changed the instruction)", left)
     t.match(r"; records of commands$", text)
 
 

@@ -122,7 +122,7 @@ def test_files_to_and_fro(t):
 def test_program_in_another_mount_name_space(t):
     """gdb has no file: it gets the program, which only its own name space holds, from
     the server, which itself stays where it is."""
-    t.need_root()
+    t.need_root("make a name space")
     t.need_tool("unshare")
     hidden = t.dir / "hidden"
     hidden.mkdir()

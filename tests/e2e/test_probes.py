@@ -2,16 +2,14 @@
 """Conditional breakpoints at instructions of every kind, which are executed before
 their stop and undone: the client sees each true hit once, before the instruction, and
 the program's own results show that each was executed once."""
-import os
 import random
 import signal
-import threading
 import time
 
 import harness
 import rsp
-import test_storm
-from test_storm import NEVER, PASS, PASS_ALL, SCALE, SEED, Background, Session, Storm, condition
+from test_storm import (NEVER, PASS, PASS_ALL, SCALE, SEED, Background, Session, Storm,
+                        condition, run_disturbed)
 
 RAX, RCX, RBP, RSP = 0, 2, 6, 7
 KINDS = "push move load add call branch jump leave return".split()
@@ -104,39 +102,10 @@ def test_hits_of_which_nobody_is_told(t):
         t.check(session.hits > 0, "hits")
 
 
-class Sender:
-    """Sends signals to a process all the time, in the background."""
-
-    def __init__(self, pid, *signals):
-        self.pid, self.signals = pid, signals
-        self.chance = random.Random(SEED)
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.send)
-        self.thread.start()
-
-    def send(self):
-        while not self.ended.wait(self.chance.random() * 0.002):
-            for number in self.signals:
-                try:
-                    os.kill(self.pid, number)
-                except ProcessLookupError:
-                    return
-
-    def end(self):
-        self.ended.set()
-        self.thread.join()
-
-
 def disturbed(t, place, *signals):
     program = Storm(t, 4, max(64, int(2000 * SCALE)), "o" if place in OTHERS else "k")
     session = Probe(t, program, place, passes=PASS + ";13")
-    program.go()
-    sender = Sender(program.pid, *signals)
-    try:
-        end = session.run()
-    finally:
-        sender.end()
-    session.must_agree(end)
+    session.must_agree(run_disturbed(session, *signals))
 
 
 def test_continued_from_outside(t):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Many threads, signals, children and interrupts at once: the stops that a client
 sees are those that the program counts itself, and nothing is left behind. Seeds are
-fixed; STORM_SEED and STORM_SCALE make longer runs by hand."""
+fixed; STORM_SEED and STORM_SCALE make longer runs by hand, STORM=10000 so many signals
+in test_storm_of_signals (-v shows the figures)."""
 import os
 import random
 import re
@@ -16,6 +17,7 @@ import rsp
 
 SEED = int(os.environ.get("STORM_SEED", "1"))
 SCALE = float(os.environ.get("STORM_SCALE", "1"))
+SIGNALS_SENT = int(os.environ.get("STORM", "300"))
 NAMES = ("go hit_at watched_at calls trues sent handled alarms children chlds raised "
          "trapped errors done push_at move_at store_at update_at count_at load_at add_at "
          "call_at branch_at jump_at leave_at return_at ask_at write_at rewrite_at "
@@ -30,12 +32,12 @@ SIGNALS = {5: "TRAP", 10: "BUS", 14: "ALRM", 30: "USR1", 20: "CHLD"}  # gdb's nu
 class Storm:
     """The program, not yet let go."""
 
-    def __init__(self, t, threads, rounds, activities=""):
+    def __init__(self, t, threads, rounds, activities="", signals=0):
         self.t = t
         self.signals = bool(set("uafr") & set(activities))
         self.file = t.dir / f"counts-{len(t.processes)}"
         self.process = harness.Process(
-            t, [t.prog("storm"), self.file, threads, rounds, activities])
+            t, [t.prog("storm"), self.file, threads, rounds, activities, signals])
         self.pid = self.process.pid
         harness.wait_for(lambda: self.file.exists() and self.counts()["hit_at"],
                          "the program's addresses")
@@ -88,7 +90,7 @@ class Session:
         if engine:
             self.client.monitor(f"set engine {engine}")
         self.hits, self.signals, self.interrupts = 0, {}, 0
-        self.seen, self.again = set(), set()
+        self.seen, self.again, self.repeated = set(), set(), 0
         self.extra, self.owed = [], []
         self.insert()
 
@@ -143,6 +145,7 @@ class Session:
         self.again.discard((tid, i))
         self.seen.add((tid, i))
         self.hits += not again
+        self.repeated += again
         self.told = tid, i, self.register(tid, SP[MACHINE])
         return tid
 
@@ -219,7 +222,7 @@ class Session:
     def must_agree(self, end):
         counts = self.storm.counts()
         self.t.note(f"{counts} hits {self.hits} signals {self.signals} "
-                    f"interrupts {self.interrupts}")
+                    f"interrupts {self.interrupts} hit again {self.repeated}")
         self.t.equal(end, "W00", "the end")
         self.t.equal(counts["errors"], 0, "errors that the program saw")
         self.t.equal(self.hits, counts["trues"], "true hits")
@@ -270,6 +273,68 @@ def test_signals_trap(t):
 
 def test_signals_trap_reported(t):
     storm(t, 0, 4, 128, "uf", interrupts=0.3, traps=True)
+
+
+def storm_of_signals(t, breakpoint, choice, engine):
+    """While all threads hit: every second time with a client that is told of each."""
+    t.need_kernel_conditions()
+    signal.alarm(0 if SIGNALS_SENT > 1000 else harness.TEST_LIMIT)
+    for passes in PASS, "":
+        program = Storm(t, 4, 64, "u", SIGNALS_SENT // 2)
+        session = Session(t, program, breakpoint, condition(), passes, engine=choice)
+        t.match(f" {engine} ", session.client.monitor("breakpoints"), "the engine")
+        program.go()
+        session.must_agree(session.run(limit=10 ** 9))
+        counts = program.counts()
+        t.equal(counts["sent"], SIGNALS_SENT // 2, "signals")
+        t.note(f"{engine}: {counts['sent']} signals, {sum(session.signals.values())} told; "
+               f"{counts['calls']} hits, {counts['trues']} true; {session.hits} told, "
+               f"{session.repeated} told again")
+
+
+def test_storm_of_signals_hardware(t):
+    storm_of_signals(t, 1, "hardware", "perf_event")
+
+
+def test_storm_of_signals_uprobe(t):
+    t.need_x86()
+    storm_of_signals(t, 0, "uprobe", "uprobe")
+
+
+def storm_with_gdb(t, threads):
+    """The stops that gdb shows, and the program's counts."""
+    wanted = t.quick(SIGNALS_SENT // 10, 10)
+    argument = {"x86_64": "$rdi", "aarch64": "$x0"}[MACHINE]
+    program = Storm(t, threads, 64, "u", wanted)
+    server = t.server("--attach", "COMM", program.pid)
+    program.go()
+    gdb = t.gdb(server, "handle SIGUSR1 nostop noprint pass",
+                f"hbreak *hit if {argument} % 64 == 0", prog=t.prog("storm"), python=f"""
+found = stops(["$_thread", "{argument}"], {100 * wanted + 1000})
+emit(found=found, code=events.exit_code)
+""")
+    found, counts = gdb.results[0]["found"], program.counts()
+    t.note(f"{counts['sent']} signals, {counts['calls']} hits, {counts['trues']} true; "
+           f"{len(found)} shown, {len(set(map(tuple, found)))} different")
+    t.equal(gdb.results[0]["code"], 0, "exit code")
+    t.equal(counts["handled"], wanted, "signals handled")
+    t.equal(len(set(map(tuple, found))), counts["trues"], "true hits shown")
+    return found, counts
+
+
+def test_storm_of_signals_with_gdb(t):
+    """gdb passes them on: each true hit is shown once."""
+    found, counts = storm_with_gdb(t, 1)
+    t.equal(len(found), counts["trues"], "stops")
+
+
+def test_storm_of_signals_with_gdb_threads(t):
+    """When another thread stops meanwhile, gdb forgets that one is in a handler, from which
+    it comes back to the place of its hit: where it hits again, gdb shows it again. With
+    gdbserver, too."""
+    found, counts = storm_with_gdb(t, 4)
+    if MACHINE == "x86_64":
+        t.equal(len(found), counts["trues"], "stops")
 
 
 def test_many_threads(t):
@@ -404,31 +469,50 @@ def test_killed_program(t):
         client.close()
 
 
+class Sender:
+    """Sends signals to the program all the time, in the background. Of a step it disturbs
+    the beginning only: signals that come faster than it is made would let none end."""
+
+    def __init__(self, storm, signals, seed=SEED):
+        self.storm, self.signals = storm, signals
+        self.chance = random.Random(seed)
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.send)
+        self.thread.start()
+
+    def send(self):
+        left = 0
+        while not self.ended.wait(self.chance.random() * 0.002):
+            left = left - 1 if self.storm.counts()["go"] == 2 else 10
+            if left <= 0:
+                continue
+            for number in self.signals:
+                try:
+                    os.kill(self.storm.pid, number)
+                except ProcessLookupError:
+                    return
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+def run_disturbed(session, *signals):
+    """As session.run(), while the program gets signals from outside."""
+    session.storm.go()
+    sender = Sender(session.storm, signals)
+    try:
+        return session.run()
+    finally:
+        sender.end()
+
+
 def test_stopped_from_outside(t):
     """SIGSTOP and SIGCONT all the time."""
     t.need_kernel_conditions()
-    chance = random.Random(SEED)
     program = Storm(t, 4, 2000, "u")
     session = Session(t, program, 1, condition(), PASS)
-    program.go()
-    ended = threading.Event()
-
-    def disturb():
-        while not ended.wait(chance.random() * 0.01):
-            try:
-                os.kill(program.pid, signal.SIGSTOP)
-                time.sleep(0.002)
-                os.kill(program.pid, signal.SIGCONT)
-            except ProcessLookupError:
-                return
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    try:
-        end = session.run()
-    finally:
-        ended.set()
-        thread.join()
-    session.must_agree(end)
+    session.must_agree(run_disturbed(session, signal.SIGSTOP, signal.SIGCONT))
 
 
 def test_watch_threads(t):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the server listens, and what it says to a bad command line."""
 import os
+import re
 import socket
 import subprocess
 
@@ -211,6 +212,8 @@ def test_attach_without_permission(t):
     t.match(r"[Pp]ermi|not permitted", process.output())
     if not t.config.reference:
         t.match(str(program.pid), process.output())
+        t.match(rf"needs root, or: setcap \S*cap_sys_ptrace\+ep {re.escape(server)}\)",
+                process.output())
 
 
 def test_version_and_help(t):

@@ -57,7 +57,7 @@ def test_files_that_are_gone(t):
     """Deleted, and another one in its place, while the program runs. By the mapping, which
     takes rights, it can be found all the same."""
     need_uprobes(t)
-    t.need_root()
+    t.need_root("give up rights")
     t.need_tool("setpriv")
     for rights in True, False:
         path, = t.public_copy(t.prog("rounds"))
@@ -76,7 +76,7 @@ def test_files_that_are_gone(t):
 def test_a_file_of_other_mounts(t):
     """The program's name is another file's for everybody else."""
     need_uprobes(t)
-    t.need_root()
+    t.need_root("make a name space")
     t.need_tool("setpriv")
     if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
         t.skip("no mount name spaces")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Watchpoints and writes that change nothing: gdb shows what it shows without the filter."""
+import os
 import random
 import re
 
@@ -11,6 +12,12 @@ from test_rights import ordinary_user
 
 PROG = "rewrite"
 VALUES = r"Old value = (\S+)\s+New value = (\S+)"
+AHEAD = os.uname().machine == "aarch64"  # hits come before the access
+
+
+def needs_values(t):
+    if AHEAD:
+        t.skip("hits come before the access: only a program knows what is stored")
 
 
 def start(t, *arguments, user=False):
@@ -54,6 +61,7 @@ def test_same_value(t):
 
 def test_same_value_without_rights(t):
     """The stub compares."""
+    needs_values(t)
     counts = check_loop(t, 300, user=True)
     if counts:
         t.equal((counts["hits"], counts["false"], counts["true"]), (301, 300, 1), "counts")
@@ -167,6 +175,7 @@ def check_what_was_shown(t, condition):
 def test_what_the_client_was_shown(t):
     """Something changes memory without a hit, just while the client looks at it."""
     t.truehit_only("a value filter")
+    needs_values(t)
     check_what_was_shown(t, "")
     check_what_was_shown(t, ";X3,220127")  # const8 1; end
 
@@ -181,6 +190,11 @@ def running_loop(t):
     n.expect("OK", f"Z2,{flag:x},4")
     thread = n.notified()[0][1]
     n.expect("OK", f"Hg{thread}")
+    if AHEAD:
+        n.expect("OK", f"z2,{flag:x},4")
+        n.expect("OK", f"vCont;s:{thread}")
+        n.notified()
+        n.expect("OK", f"Z2,{flag:x},4")
     n.expect("07000000", f"m{flag:x},4")
     n.expect("OK", f"vCont;c:{thread}")
     return n
@@ -212,6 +226,10 @@ def count_stops(client, flag):
         stop = client.ask("vCont;c")
         if not stop.startswith("T05"):
             return count, stop
+        if AHEAD:
+            client.ask(f"z2,{flag:x},4")
+            client.ask("vCont;s")
+            client.ask(f"Z2,{flag:x},4")
         client.ask(f"m{flag:x},4")
         count += 1
 

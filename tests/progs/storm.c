@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Something to attach to that does everything at once: storm FILE THREADS ROUNDS
- * [ACTIVITIES]. Each thread calls hit(i) ROUNDS times and counts how often i was a
- * multiple of 64; ACTIVITIES are letters, see the table. What it counts is in FILE,
- * to be compared with what a debugger saw. Begins when FILE says so. With the letter k,
- * what is called is kinds(), which has instructions of every kind; with b, threads
- * block SIGTRAP, with s, every second one of them (of an even number) all signals; with
- * c, another process sends SIGCONT as fast as it can, with j SIGSTOP and SIGCONT.
+ * [ACTIVITIES [SIGNALS]]. Each thread calls hit(i) ROUNDS times, with SIGNALS more
+ * often, until so many SIGUSR1 were handled, and counts how often i was a multiple of
+ * 64; ACTIVITIES are letters, see the table. What it counts is in FILE, to be compared
+ * with what a debugger saw. Begins when FILE says so. With the letter k, what is called
+ * is kinds(), which has instructions of every kind; with b, threads block SIGTRAP, with
+ * s, every second one of them (of an even number) all signals; with c, another process
+ * sends SIGCONT as fast as it can, with j SIGSTOP and SIGCONT.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -46,6 +48,10 @@ static struct counts {
 
 static pthread_t *workers;
 static long nworkers, rounds;
+static unsigned long signals; /* so many SIGUSR1; 0: until the end */
+/* Changes before a true hit; the remainder says whose. */
+static atomic_ulong near_true;
+static atomic_ulong allowed; /* so many true hits */
 static int calls_kinds, calls_others, blocks_all;
 static volatile long watched[2];
 static char *page;
@@ -225,10 +231,24 @@ static void block_all_if(unsigned long number)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
+/* True hits, which take a debugger long, are to be no more than signals. */
+static int is_early(unsigned long i)
+{
+	return signals > 0 && i % 64 == 0 &&
+	       atomic_load(&counts->trues) >= atomic_load(&allowed);
+}
+
 static void *work(void *arg)
 {
-	block_all_if((unsigned long)arg);
-	for (long i = 1; i <= rounds; i++) {
+	unsigned long number = (unsigned long)arg;
+
+	block_all_if(number);
+	for (long i = 1; i <= rounds || atomic_load(&counts->handled) < signals; i++) {
+		if (is_early((unsigned long)i))
+			continue;
+		if (i % 64 == 0)
+			atomic_store(&near_true,
+				     (unsigned long)(i * nworkers) + number);
 		call((unsigned long)i);
 		watched[0] = i;
 	}
@@ -260,11 +280,38 @@ static void on_signal(int number)
 	errno = saved;
 }
 
+/* The next one. */
+static void allow_true(void)
+{
+	atomic_store(&allowed, atomic_load(&counts->trues) + 1);
+	sched_yield();
+}
+
+/* A random moment, by what the workers do, as machines differ in speed; every second
+ * time when one is about to make a true hit. Returns whom the signal is for. */
+static unsigned long find_moment(unsigned long n)
+{
+	static unsigned int state = 1;
+	unsigned long wanted =
+		atomic_load(&counts->calls) + (unsigned long)rand_r(&state) % 128;
+	unsigned long before = atomic_load(&near_true);
+
+	if (n % 2 == 0) {
+		while (!over() && atomic_load(&near_true) == before)
+			allow_true();
+		return atomic_load(&near_true) % (unsigned long)nworkers;
+	}
+	allow_true();
+	while (!over() && atomic_load(&counts->calls) < wanted)
+		usleep(50);
+	return n % (unsigned long)nworkers;
+}
+
 /* Sends the next SIGUSR1 when the last was handled: none may get lost. */
 static void *send_signals(void *arg)
 {
-	for (unsigned long n = 1; !over(); n++) {
-		unsigned long i = blocks_all ? 2 * n : n;
+	for (unsigned long n = 1; !over() && (signals == 0 || n <= signals); n++) {
+		unsigned long i = signals ? find_moment(n) : blocks_all ? 2 * n : n;
 
 		if (pthread_kill(workers[i % (unsigned long)nworkers], SIGUSR1) != 0)
 			break;
@@ -529,6 +576,7 @@ int main(int argc, char **argv)
 		return 1;
 	nworkers = atol(argv[2]);
 	rounds = atol(argv[3]);
+	signals = argc > 5 ? strtoul(argv[5], NULL, 10) : 0;
 	workers = calloc((size_t)nworkers, sizeof(*workers));
 	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
