@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNWANTED = ("DEBUGINFOD_URLS", "DEJAGNU", "DISPLAY", "GDBHISTFILE", "GDBSERVER_DEBUG",
             "GDB_DEBUG", "INPUTRC", "LD_PRELOAD", "RUNTESTFLAGS")
 POLL = 0.05
+COMMAND_LIMIT, PACKET_LIMIT = 10, 2   # seconds, by default, for an answer of gdb's, to gdb
 
 
 @dataclasses.dataclass
@@ -25,7 +26,8 @@ class Runner:
     directory: pathlib.Path
     gdb: str
     jobs: int
-    limit: float   # seconds for one file
+    limit: float      # seconds for one file
+    patience: float   # factor of all time limits
 
     def run(self, title, server, names, store, limits=None):
         """Runs those of the files that store has no outcome of. limits: outcomes of
@@ -54,10 +56,10 @@ class Runner:
         work = self.directory / "work" / results.folder_name(name)
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
-        (work / "site.exp").write_text(self.suite.site)
-        limit = self.limit
+        (work / "site.exp").write_text(self._site())
+        limit = self.limit * self.patience
         if limits and limits.get(name):
-            limit = min(limit, 60 + 5 * limits.get(name).seconds)
+            limit = min(limit, 60 * self.patience + 5 * limits.get(name).seconds)
         command = [sys.executable, HERE / "alone.py", f"--limit={limit}",
                    "runtest", "--tool", "gdb", f"--target_board={self.board}",
                    f"GDB={self.gdb}", f"GDBSERVER={server}", name]
@@ -68,6 +70,14 @@ class Runner:
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=log)
         return Job(name, work, process)
+
+    def _site(self):
+        """What runtest reads first: the suite's configuration, and its time limits."""
+        if self.patience == 1:
+            return self.suite.site
+        return (f"{self.suite.site}\n"
+                f"set gdb_test_timeout {COMMAND_LIMIT * self.patience:.0f}\n"
+                f'set GDBFLAGS "-l {PACKET_LIMIT * self.patience:.0f}"\n')
 
     @staticmethod
     def _finish(job, store):

@@ -11,6 +11,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gdb-testsuite"))
+import suite
 from apt import Apt, Unavailable
 
 DEBIAN = "bookworm"
@@ -29,6 +30,8 @@ PACKAGES = """
     base-files bash busybox-static coreutils dash diffutils findutils gawk grep gzip
     hostname iproute2 kmod login mount procps psmisc sed tar util-linux
 """.split()
+# What GDB's own test suite needs besides.
+SUITE_PACKAGES = "dejagnu dpkg expect g++ gcc make".split()
 ACCOUNTS = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/bash\n"
                   "user:x:1000:1000::/home/user:/bin/bash\n"
@@ -117,26 +120,66 @@ class Place:
             self.partial.rename(self.path)
 
 
+def install_debian(arch, packages, partial):
+    """partial/tree: a Debian of this architecture with these packages, and those that
+    they need; the files of all of them."""
+    apt = Apt(partial / "apt", suite=DEBIAN, architecture=arch.debian)
+    tree = partial / "tree"
+    files = apt.packages(*packages)
+    unpack(files, tree)
+    for name in ("dev", "proc", "sys", "run", "tmp", "mnt", "home/user"):
+        (tree / name).mkdir(parents=True, exist_ok=True)
+    for name, text in ACCOUNTS.items():
+        (tree / name).write_text(text)
+    for name, target in LINKS.items():
+        if not (tree / name).exists():
+            (tree / name).symlink_to(target)
+    make_links_relative(tree)
+    return files
+
+
 def make_root(arch, path, again):
-    """A Debian of this architecture: path/tree, also the sysroot; path/disk."""
+    """path/tree, which is also the sysroot, and path/disk."""
     place = Place(path, PACKAGES, ACCOUNTS, LINKS)
     if place.current() and not again:
         return
     note(f"making a Debian root for {arch.name}")
     with place as partial:
-        apt = Apt(partial / "apt", suite=DEBIAN, architecture=arch.debian)
-        tree = partial / "tree"
-        unpack(apt.packages(*PACKAGES), tree)
+        install_debian(arch, PACKAGES, partial)
         shutil.rmtree(partial / "apt")
-        for name in ("dev", "proc", "sys", "run", "tmp", "mnt", "home/user"):
-            (tree / name).mkdir(parents=True, exist_ok=True)
-        for name, text in ACCOUNTS.items():
-            (tree / name).write_text(text)
-        for name, target in LINKS.items():
-            if not (tree / name).exists():
-                (tree / name).symlink_to(target)
-        make_links_relative(tree)
-        make_disk(tree, partial / "disk", "root", 256)
+        make_disk(partial / "tree", partial / "disk", "root", 256)
+
+
+def make_suite_root(arch, path, again):
+    """path/disk, in which scripts/gdb-testsuite finds all it needs."""
+    packages = [*PACKAGES, *SUITE_PACKAGES]
+    place = Place(path, packages, ACCOUNTS, LINKS)
+    if place.current() and not again:
+        return
+    note(f"making a Debian root with GDB's test suite for {arch.name}")
+    with place as partial:
+        files, tree = install_debian(arch, packages, partial), partial / "tree"
+        write_status(files, tree / "var/lib/dpkg/status")
+        version = next(file.name.split("_")[1] for file in files
+                       if file.name.startswith("gdb_"))
+        source = suite.fetch("gdb", version, tree / "usr/src", DEBIAN)
+        configure_suite(source, tree, arch.triple)
+        make_disk(tree, partial / "disk", "root", 1024)
+        for name in ("apt", "tree"):
+            shutil.rmtree(partial / name)
+
+
+def write_status(packages, path):
+    """By this dpkg-query knows which gdb is installed."""
+    fields = [run("dpkg-deb", "--field", package).rstrip() for package in packages]
+    path.write_text("".join(f"{text}\nStatus: install ok installed\n\n" for text in fields))
+
+
+def configure_suite(source, tree, triple):
+    """Here, as it takes minutes in an emulated machine."""
+    build = source / "build-testsuite"
+    site = suite.configure(source / "gdb/testsuite", build, f"--build={triple}")
+    (build / "site.exp").write_text(site.replace(str(tree), ""))
 
 
 def needed_modules(directory):
@@ -247,3 +290,10 @@ def make_tree(source, built, job, scratch, image):
     os.link(built / "truehit", inside / "truehit")
     (scratch / ".job").write_text(job)
     make_disk(scratch, image, "tree", 64)
+
+
+def unpack_results(archive, directory):
+    """What the command has left, in the place of what the last one has."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    run("tar", "-x", "--no-same-owner", "-f", archive, "-C", directory)
