@@ -278,6 +278,7 @@ struct engines {
 	bool unfiltered;	   /* the user wants to hear of each write (monitor set
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
+	bool others_run;	   /* a stop halts no other thread: non-stop mode */
 	struct placements *placements; /* what kernel engines have in place */
 	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */

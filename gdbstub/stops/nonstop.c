@@ -45,6 +45,7 @@ void run_set_non_stop(struct run *run, bool on)
 		run->last = last;
 	}
 	run->non_stop = on;
+	run->engines.others_run = on;
 }
 
 static void pass_over(struct inferior *inferior)

@@ -12,6 +12,10 @@ static bool can_filter(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
+	/* What a program has seen ahead of an access must hold until that is done: no
+	 * other thread may run on past a change. */
+	if (location->inferior->arch->stores && engines->others_run)
+		return false;
 	return location->type == WATCHPOINT_WRITE && location->len > 0 &&
 	       location->len <= WATCH_BYTES && !engines->unfiltered &&
 	       !engines->every_write;

@@ -10,7 +10,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { STOP_SECONDS = 120 };
 
 /* ---- rights ---- */
 
@@ -188,6 +191,25 @@ void tracee_end(const struct tracee *tracee)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, __WALL);
 	close(tracee->inferior.mem_fd);
+}
+
+/* ---- runs ---- */
+
+struct stop wait_stop(struct run *run)
+{
+	const struct timespec tick = {.tv_nsec = 100000000};
+	struct stop stop = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD); /* which run_init() has blocked */
+	for (time_t start = time(NULL); time(NULL) < start + STOP_SECONDS;) {
+		if (run_poll(run, &stop))
+			return stop;
+		sigtimedwait(&set, NULL, &tick);
+	}
+	cr_assert_fail("no stop in time");
+	return stop;
 }
 
 /* ---- numbers ---- */

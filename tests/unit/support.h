@@ -13,6 +13,7 @@
 #include "bpf/program.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
+#include "stops/run.h"
 
 /* ---- rights ---- */
 
@@ -84,6 +85,11 @@ siginfo_t tracee_wait(const struct tracee *tracee);
 siginfo_t tracee_resume(const struct tracee *tracee, enum __ptrace_request request);
 /** Legal without a child. */
 void tracee_end(const struct tracee *tracee);
+
+/* ---- runs ---- */
+
+/** Waits for it; fails the test if it does not come. */
+struct stop wait_stop(struct run *run);
 
 /* ---- numbers ---- */
 

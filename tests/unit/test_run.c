@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <setjmp.h>
@@ -14,13 +13,12 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stops/run.h"
 #include "stops/watch.h"
+#include "tests/unit/support.h"
 
 enum { WAIT_SECONDS = 30, LOOPS = 1000, THREADS = 8 };
 
@@ -32,7 +30,6 @@ struct shared {
 
 static struct shared *shared;
 static struct run run;
-static int sigchld_fd;
 
 /* The place to stop at: its first instruction, with @i in a register. */
 __attribute__((noinline)) void place(long i);
@@ -75,23 +72,17 @@ static int run_threads(void)
 
 static void setup(void)
 {
-	sigset_t set;
-
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert(shared != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
 	run.wishes.no_resumed = true;
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void teardown(void)
 {
 	run_deinit(&run);
-	close(sigchld_fd);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -126,24 +117,6 @@ static void use_only(int engine)
 	}
 }
 
-static struct stop next_stop(void)
-{
-	struct stop stop = {0};
-
-	for (time_t start = time(NULL); time(NULL) < start + WAIT_SECONDS;) {
-		struct pollfd pollfd = {.fd = sigchld_fd, .events = POLLIN};
-		struct signalfd_siginfo info;
-
-		if (run_poll(&run, &stop))
-			return stop;
-		poll(&pollfd, 1, 100);
-		while (read(sigchld_fd, &info, sizeof(info)) > 0)
-			;
-	}
-	cr_assert_fail("no stop in time");
-	return stop;
-}
-
 static void set_actions(struct resume_action action)
 {
 	struct inferior *inferior;
@@ -161,7 +134,7 @@ static struct stop resume(void)
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 	error = run_resume(&run);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return next_stop();
+	return wait_stop(&run);
 }
 
 static struct stop step(pid_t tid)
@@ -173,7 +146,7 @@ static struct stop step(pid_t tid)
 		       (struct resume_action){.kind = RESUME_STEP});
 	error = run_resume(&run);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return next_stop();
+	return wait_stop(&run);
 }
 
 static uint64_t address(void (*function)(void))
@@ -401,7 +374,7 @@ Test(run, interrupt_while_running)
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 	cr_assert_null(run_resume(&run));
 	run_interrupt(&run);
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGINT);
 	cr_assert_eq(stop.pid, inferior->pid);
@@ -443,7 +416,7 @@ Test(run, range_step_ends_outside)
 		       (struct resume_action){
 			       .kind = RESUME_RANGE, .start = PLACE, .end = PLACE + 8});
 	cr_assert_null(run_resume(&run));
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGTRAP);
 	pc = pc_of(stop.tid);
@@ -596,7 +569,7 @@ Test(run, signals_of_threads_are_all_delivered)
 		if (reported > 0)
 			thread_find(&run.inferiors, stop.tid)->action.signal = SIGUSR1;
 		cr_assert_null(run_resume(&run));
-		stop = next_stop();
+		stop = wait_stop(&run);
 		if (stop.kind != STOP_SIGNAL)
 			break;
 		cr_assert_eq(stop.signal, SIGUSR1);
@@ -768,7 +741,7 @@ Test(run, interrupt_when_the_thread_asked_has_ended)
 		usleep(100);
 	wait_zombie(inferior->pid, (pid_t)atomic_load(&shared->passed));
 	run_interrupt(&run);
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGINT);
 }
@@ -811,7 +784,7 @@ Test(run, fault_at_a_trap)
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 	thread_find(&run.inferiors, stop.tid)->action.signal = SIGSEGV;
 	cr_assert_null(run_resume(&run));
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_assert_eq(stop.kind, STOP_EXITED, "kind %d signal %d", stop.kind,
 		     stop.signal);
 	cr_assert_eq(stop.status, 11);
@@ -1117,7 +1090,7 @@ static struct stop resume_one_as(struct inferior *inferior, enum resume_kind kin
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		run_set_action(&run, thread, (struct resume_action){.kind = kind});
 	cr_assert_null(run_resume(&run));
-	return next_stop();
+	return wait_stop(&run);
 }
 
 /* A process that nobody attends runs on whatever is done with another one: at its
@@ -1214,7 +1187,7 @@ Test(run, what_has_ended_is_left_alone)
 	run_set_action(&run, TAILQ_FIRST(&first->threads),
 		       (struct resume_action){.kind = RESUME_CONTINUE});
 	cr_assert_null(run_resume(&run));
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_assert_eq(stop.pid, first->pid);
 
 	/* Until the client has taken that, nothing more is told. */
@@ -1225,11 +1198,11 @@ Test(run, what_has_ended_is_left_alone)
 		usleep(100);
 	}
 	run_acknowledge(&run);
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_expect_eq(stop.kind, STOP_EXITED);
 	cr_expect_eq(stop.status, 5);
 	run_acknowledge(&run);
-	stop = next_stop();
+	stop = wait_stop(&run);
 	cr_expect_eq(stop.kind, STOP_EXITED);
 	cr_expect_eq(stop.status, 42);
 }

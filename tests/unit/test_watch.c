@@ -6,20 +6,18 @@
 #include <criterion/criterion.h>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stops/run.h"
 #include "stops/watch.h"
+#include "tests/unit/support.h"
 
-enum { WAIT_SECONDS = 30, OPS = 400, ROUNDS = 4, PAGE = 4096 };
+enum { OPS = 400, ROUNDS = 4, PAGE = 4096 };
 
 #define ONES UINT64_C(0x0101010101010101)
 
@@ -56,7 +54,6 @@ struct script {
 static struct script *script; /* shared with the child */
 static uint8_t *memory;	      /* the child has its own */
 static struct run run;
-static int sigchld_fd;
 
 /* The model: what is in memory, and what gdb remembers. */
 static struct model {
@@ -158,24 +155,6 @@ static void act(struct inferior *inferior, const struct op *op)
 	model_remember();
 }
 
-static struct stop next_stop(void)
-{
-	struct stop stop = {0};
-
-	for (time_t start = time(NULL); time(NULL) < start + WAIT_SECONDS;) {
-		struct pollfd pollfd = {.fd = sigchld_fd, .events = POLLIN};
-		struct signalfd_siginfo info;
-
-		if (run_poll(&run, &stop))
-			return stop;
-		poll(&pollfd, 1, 100);
-		while (read(sigchld_fd, &info, sizeof(info)) > 0)
-			;
-	}
-	cr_assert_fail("no stop in time");
-	return stop;
-}
-
 static struct stop resume(struct inferior *inferior)
 {
 	_cleanup_error_ struct error *error = NULL;
@@ -184,15 +163,13 @@ static struct stop resume(struct inferior *inferior)
 	run_set_action(&run, thread, (struct resume_action){.kind = RESUME_CONTINUE});
 	error = run_resume(&run);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return next_stop();
+	return wait_stop(&run);
 }
 
 /* ---- what is put together ---- */
 
 static void set_up(void)
 {
-	sigset_t set;
-
 	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -200,15 +177,11 @@ static void set_up(void)
 	cr_assert(script != MAP_FAILED && memory != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigchld_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void tear_down(void)
 {
 	run_deinit(&run);
-	close(sigchld_fd);
 }
 
 static void use_only(int engine)
