@@ -244,6 +244,14 @@ static void withdraw(struct inferior *inferior)
 			   model.len);
 }
 
+static void commit(struct inferior *inferior)
+{
+	_cleanup_error_ struct error *error =
+		breakpoints_commit(inferior->breakpoints, false);
+
+	cr_assert_null(error, "%s", error ? error_text(error) : "");
+}
+
 static struct stop go(void)
 {
 	_cleanup_error_ struct error *error = run_resume(&run);
@@ -509,12 +517,10 @@ Test(watch_stores, non_stop)
 	write_script(1);
 	inferior = start(child_main);
 	location = TAILQ_FIRST(&inferior->breakpoints->locations);
-	cr_assert(location->watch.filters);
+	commit(inferior);
+	cr_assert(watch_compares(location));
 	run_set_non_stop(&run, true);
-	withdraw(inferior);
-	insert(inferior);
-	location = TAILQ_FIRST(&inferior->breakpoints->locations);
-	cr_assert_not(location->watch.filters);
+	commit(inferior);
 	cr_assert_not(watch_compares(location));
 	run_set_non_stop(&run, false);
 }

@@ -32,8 +32,16 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 	nhits++;
 }
 
+/* A page that a process has not touched since it was forked is not read for a program
+ * where the processor leaves it to the kernel to note that. */
+static void touch(void)
+{
+	*(volatile char *)page_end;
+}
+
 static void set_up(void)
 {
+	const struct trial_job touches = {.function = touch, .calls = 1};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct trial_outcome outcome;
 	_cleanup_close_ int fd = -1;
@@ -47,6 +55,7 @@ static void set_up(void)
 	memset(long_text, 'y', sizeof(long_text) - 1);
 	start_programs(&kernel, &programs, on_record, NULL);
 	skip_unless(trial_init(&trial, arch_native()));
+	skip_unless(trial_run(&trial, &touches, false, &outcome));
 	fd = bpf_kernel_load_false(BPF_KIND_EVENT);
 	skip_unless(trial_pass(&trial, fd, true, false, &outcome));
 	if (outcome.stops > 0)
