@@ -97,7 +97,7 @@ static struct error *check_rights(void)
 	return NULL;
 }
 
-static bool has_signed_division(void)
+bool bpf_kernel_divides_signed(void)
 {
 	static const struct bpf_insn divide[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = -6},
@@ -271,7 +271,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 		bpf_kernel_deinit(kernel);
 		return error;
 	}
-	kernel->signed_division = has_signed_division();
+	kernel->signed_division = bpf_kernel_divides_signed();
 	find_task_members(kernel);
 	find_pid_ns(kernel);
 	return NULL;

@@ -64,6 +64,8 @@ int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t cou
 		    char *log, size_t log_size);
 /** Loads the program that calls every hit false: no more than return 0. */
 int bpf_kernel_load_false(enum bpf_kind kind);
+/** Does the verifier know the division of signed numbers (since Linux 6.6)? */
+bool bpf_kernel_divides_signed(void);
 
 /** The error for @what that the kernel refuses (@err, positive), with what an ordinary
  * user lacks on this system. */

@@ -24,6 +24,7 @@
 #include "agent/insn.h"
 #include "bpf/compile.h"
 #include "bpf/hits.h"
+#include "bpf/kernel.h"
 
 enum {
 	NARGS = 6,
@@ -553,7 +554,7 @@ static void try_pairs(const struct text *operation, unsigned int noperands)
 	byte(&t, AGENT_EQUAL);
 	byte(&t, AGENT_END);
 	expr = assemble(&t);
-	for (int native = 0; native < 2; native++) {
+	for (int native = 0; native <= bpf_kernel_divides_signed(); native++) {
 		int event;
 
 		options.signed_division = native;
@@ -1641,12 +1642,13 @@ static void try_random(uint64_t seed, bool loops, unsigned int count)
 	struct random r = {seed, loops};
 	struct bpf_compile_options options = default_options();
 	unsigned int verdicts[3] = {0};
+	bool natively = bpf_kernel_divides_signed();
 
 	for (unsigned int i = 0; i < count; i++) {
 		struct agent_expr *expr = random_condition(&r);
 		int event;
 
-		options.signed_division = i % 2;
+		options.signed_division = natively && i % 2;
 		options.hide_constants = loops || i % 3 == 0;
 		event = start(&expr, 1, &options, false);
 		for (int j = 0; j < 4; j++) {
