@@ -106,6 +106,7 @@ struct thread {
 	bool steps_program;   /* its step began at a trap that has a program */
 	bool needs_step_over; /* at step_over_at it has hit in vain: step_over.h */
 	uint64_t step_over_at;
+	bool trap_in_vain; /* the trap there is among what it has hit */
 	unsigned int hit_in_vain[HITS_IN_VAIN_MAX]; /* numbers of locations there that
 						     * are no traps, so many: */
 	unsigned int hits_in_vain;

@@ -30,18 +30,22 @@ void step_over_want(struct thread *thread, const struct location *location)
 
 	if ((!location->trap && !repeats(location)) || thread_get_pc(thread, &pc) < 0)
 		return;
-	if (!thread->needs_step_over || pc != thread->step_over_at)
+	if (!thread->needs_step_over || pc != thread->step_over_at) {
+		thread->trap_in_vain = false;
 		thread->hits_in_vain = 0;
+	}
 	thread->needs_step_over = true;
 	thread->step_over_at = pc;
 	/* A trap is found by its place. */
-	if (!location->trap && thread->hits_in_vain < HITS_IN_VAIN_MAX)
+	if (location->trap)
+		thread->trap_in_vain = true;
+	else if (thread->hits_in_vain < HITS_IN_VAIN_MAX)
 		thread->hit_in_vain[thread->hits_in_vain++] = location->number;
 }
 
 static bool is_in_the_way(const struct thread *thread, uint64_t pc)
 {
-	if (trap_at(thread->inferior, pc))
+	if (thread->trap_in_vain && trap_at(thread->inferior, pc))
 		return true;
 	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
 		const struct location *location = find(thread, thread->hit_in_vain[i]);
@@ -68,9 +72,12 @@ bool step_over_is_needed(struct thread *thread)
 
 struct error *step_over_lift(struct thread *thread)
 {
-	struct error *error = breakpoints_lift_traps(thread->inferior->breakpoints,
-						     thread->step_over_at, false);
+	struct error *error = NULL;
 
+	/* One that hardware has kept the thread from is still to be hit. */
+	if (thread->trap_in_vain)
+		error = breakpoints_lift_traps(thread->inferior->breakpoints,
+					       thread->step_over_at, false);
 	for (unsigned int i = 0; !error && i < thread->hits_in_vain; i++) {
 		struct location *location = find(thread, thread->hit_in_vain[i]);
 

@@ -26,6 +26,8 @@ SOURCES = HERE.parent / "progs"
 TEST_LIMIT = 600   # seconds until a test that hangs is ended
 GDB_LIMIT = 300    # seconds until a gdb that hangs is ended
 NOBODY = 65534     # an ordinary user with no rights
+# Where the kernel puts a program that is not randomised.
+LOADED_AT = {"x86_64": 0x555555554000, "aarch64": 0xaaaaaaaa0000}[os.uname().machine]
 CAPABILITIES = "cap_bpf,cap_perfmon,cap_sys_ptrace+ep"
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -4,6 +4,7 @@ import re
 
 import harness
 from test_protocol import start, symbol
+from test_uprobe import need_uprobes
 
 
 def explain(t, setup, location, program="conditions", arguments=(), go="main", start=None):
@@ -25,8 +26,8 @@ def sections(text):
 
 
 def test_decided_in_the_kernel(t):
-    t.need_kernel_conditions()
-    text = explain(t, ["break body if i == 7 && n > 3"], "body")
+    need_uprobes(t)
+    text = explain(t, ["monitor set engine uprobe", "break body if i == 7 && n > 3"], "body")
     parts = sections(text)
     t.match(r"^Location \d+: break \*0x[0-9a-f]+, body\+0x[0-9a-f]+ \(process \d+\)$", text)
     t.match(r"^ +engine: +uprobe: ", parts["Location"])
@@ -135,8 +136,7 @@ def test_unconditional_breakpoints_of_attached_programs(t):
 
 
 def test_engines(t):
-    t.need_kernel_conditions()
-    t.need_x86()
+    need_uprobes(t)
     _, client = start(t)
     t.match(r"^uprobe .*\n +usable\n +made by (uprobe links|perf events).*; a false hit costs "
             r"[\d.]+ us where the kernel emulates the instruction, else [\d.]+ us",

@@ -494,7 +494,7 @@ def connect(t, program="watched", variable="counter"):
     text = subprocess.run(["nm", t.prog(program)], capture_output=True, text=True,
                           check=True).stdout
     base = int(t.match(rf"^([0-9a-f]+) . {variable}$", text).group(1), 16)
-    return server, client, f"{base + 0x555555554000:x}"
+    return server, client, f"{base + harness.LOADED_AT:x}"
 
 
 def test_packet_errors(t):

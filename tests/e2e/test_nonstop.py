@@ -25,7 +25,6 @@ class NonStop:
     """A client in non-stop mode with a program of its own."""
 
     def __init__(self, t, *arguments, path=None, options=(), multi=False):
-        t.need_x86()
         self.t = t
         self.path = path or t.prog("counters")
         self.symbols = {}
@@ -78,7 +77,7 @@ class NonStop:
             text = subprocess.run(["nm", self.path], capture_output=True,
                                   text=True, check=True).stdout
             for address, symbol in re.findall(r"^([0-9a-f]+) \w (\w+)$", text, re.M):
-                self.symbols[symbol] = 0x555555554000 + int(address, 16)
+                self.symbols[symbol] = harness.LOADED_AT + int(address, 16)
         return self.symbols[name]
 
     def long(self, name, index=0):
@@ -153,6 +152,7 @@ def test_one_stops_the_others_run(t):
 
 
 def test_stops_are_fetched_one_by_one(t):
+    t.need_x86()
     n = NonStop(t, 4)
     threads = n.run_threads(4)
     n.expect("OK", "vStopped")
@@ -186,6 +186,7 @@ def test_what_is_told_is_not_resumed_before_it_is_known(t):
 
 
 def test_breakpoint_while_threads_run(t):
+    t.need_x86()
     n = NonStop(t, 3)
     threads = n.run_threads(3)
     where = n.symbol("tick")
@@ -213,6 +214,7 @@ def test_breakpoint_while_threads_run(t):
 
 def test_steps_and_hits_of_many_threads(t):
     """A thread is stepped over the trap while others hit it, step, and run on."""
+    t.need_x86()
     n = NonStop(t, 4)
     threads = n.run_threads(4)
     where = n.symbol("tick")
@@ -247,6 +249,7 @@ def every_hundredth(n, index):
 
 def test_conditions_are_exact(t):
     """Every true hit stops its thread, once, and no false one stops anybody."""
+    t.need_x86()
     n = NonStop(t, 4)
     threads = n.run_threads(4)
     where = n.symbol("tick")
@@ -393,6 +396,7 @@ def test_mode_changes_while_threads_run(t):
 def test_client_vanishes(t):
     """With stops told, not told, and threads that run: the next client finds the
     program whole, without a trap in it."""
+    t.need_x86()
     n = NonStop(t, 3)
     threads = n.run_threads(3)
     n.expect("OK", f"vCont;t:{threads[1]}")

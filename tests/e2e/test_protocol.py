@@ -17,10 +17,9 @@ def start(t, program="calls", *arguments, once=False):
 
 def symbol(t, program, name):
     """A symbol's address in a running program without randomisation."""
-    base = 0x555555554000
     text = harness.subprocess.run(["nm", t.prog(program)], capture_output=True, text=True,
                                   check=True).stdout
-    return base + int(t.match(rf"^([0-9a-f]+) \w {name}$", text).group(1), 16)
+    return harness.LOADED_AT + int(t.match(rf"^([0-9a-f]+) \w {name}$", text).group(1), 16)
 
 
 def registers_pc(client):

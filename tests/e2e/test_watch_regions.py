@@ -24,7 +24,7 @@ class Regions:
         self.t = t
         text = subprocess.run(["nm", t.prog("regions")], capture_output=True, text=True,
                               check=True).stdout
-        self.symbols = {name: 0x555555554000 + int(address, 16) for address, name
+        self.symbols = {name: harness.LOADED_AT + int(address, 16) for address, name
                         in re.findall(r"^([0-9a-f]+) \w (\w+)$", text, re.M)}
         self.area = self.symbols["area"]
         self.server = t.server("COMM", path or t.prog("regions"), *arguments, **kwargs)

@@ -38,14 +38,21 @@ void keep_rights(uint64_t capabilities)
 
 /* ---- the machine ---- */
 
-void need_steps_over_watched(void)
+bool is_emulated(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
 	char line[256];
 
 	while (file && fgets(line, sizeof(line), file))
 		if (strstr(line, "QEMU TCG CPU"))
-			cr_skip_test("QEMU hangs at a step that hits a watchpoint");
+			return true;
+	return false;
+}
+
+void need_steps_over_watched(void)
+{
+	if (is_emulated())
+		cr_skip_test("QEMU hangs at a step that hits a watchpoint");
 }
 
 /* ---- programs ---- */
@@ -74,22 +81,6 @@ struct agent_expr *make_expr(const uint8_t *code, size_t len)
 
 /* ---- uprobes ---- */
 
-struct uprobe_options use_uprobes(bool multi)
-{
-	struct uprobe_options options = {.multi = multi};
-
-	skip_unless(arch_native()->init());
-	if (!arch_native()->probe_places)
-		cr_skip_test("no uprobes on %s", arch_native()->name);
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
-	if (!multi) {
-		cr_assert_geq(uprobe_perf_type(), 0);
-		options.perf_type = (uint32_t)uprobe_perf_type();
-	}
-	return options;
-}
-
 int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn *insns,
 		    size_t count)
 {
@@ -108,6 +99,47 @@ struct error *find_target(pid_t pid, const void *addr, unsigned int len,
 
 	inferiors_init(&nobody);
 	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
+}
+
+/* Links to several uprobes came with Linux 6.6. */
+static void need_links(const struct uprobe_options *options)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	_cleanup_close_ int program =
+		load_for_uprobe(options, nothing, sizeof(nothing) / sizeof(*nothing));
+	const struct probe_place *place = &arch_native()->probe_places[0];
+	struct uprobe_target target;
+	int fd;
+
+	skip_unless(find_target(getpid(), (void *)(uintptr_t)place->function,
+				place->len, &target));
+	fd = uprobe_event_open(options, &target, getpid(), program);
+	uprobe_target_deinit(&target);
+	if (fd == -EINVAL)
+		cr_skip_test("the kernel has no links to several uprobes");
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	close(fd);
+}
+
+struct uprobe_options use_uprobes(bool multi)
+{
+	struct uprobe_options options = {.multi = multi};
+
+	skip_unless(arch_native()->init());
+	if (!arch_native()->probe_places)
+		cr_skip_test("no uprobes on %s", arch_native()->name);
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	if (!multi) {
+		cr_assert_geq(uprobe_perf_type(), 0);
+		options.perf_type = (uint32_t)uprobe_perf_type();
+	}
+	if (multi)
+		need_links(&options);
+	return options;
 }
 
 bool is_trapped(const void *addr)

@@ -24,8 +24,10 @@ void keep_rights(uint64_t capabilities);
 
 /* ---- the machine ---- */
 
-/** Skips the test on an x86_64 that QEMU emulates: a single step of an instruction that
- * hits a watchpoint hangs that processor, and the machine with it (QEMU 7.2). */
+/** Does QEMU emulate this x86_64? That makes some mistakes. */
+bool is_emulated(void);
+/** Skips the test there: a single step of an instruction that hits a watchpoint hangs
+ * the processor, and the machine with it (QEMU 7.2). */
 void need_steps_over_watched(void);
 
 /* ---- programs ---- */

@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "stops/decoder.h"
+#include "tests/unit/support.h"
 
 enum {
 	CODE = 0x20000000, /* the child's only memory besides ours, shared with us */
@@ -282,6 +283,15 @@ static const x86_op_mem *memory_of(const cs_x86 *x86)
 	return NULL;
 }
 
+/* QEMU 7.2 forgets that a number follows, when it addresses from behind these. */
+static bool is_mistaken(void)
+{
+	const x86_op_mem *mem = memory_of(&decoder.insn->detail->x86);
+
+	return (decoder.insn->id == X86_INS_SHLD || decoder.insn->id == X86_INS_SHRD) &&
+	       mem && mem->base == X86_REG_RIP && is_emulated();
+}
+
 /* Lets a displacement of 4 bytes lead to the data. */
 static void aim(uint8_t *code)
 {
@@ -419,7 +429,7 @@ Test(undo_truth, all_state_is_put_back)
 		if (!decode(code))
 			continue;
 		arch_native()->undo(decoder.insn, &undo);
-		if (!undo.why_not)
+		if (!undo.why_not && !is_mistaken())
 			execute(code, &undo);
 	}
 	cr_log_info("%u executed, %u faulted, %u stored, %u instructions",

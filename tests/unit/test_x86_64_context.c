@@ -261,8 +261,8 @@ Test(x86_64_context, own_trap_flag)
 
 TestSuite(x86_64_stores, .init = setup_access, .fini = finish, .timeout = 300);
 
-/* Behind a store, the flags are as they are, RF included: it is set in the middle of a
- * repeated instruction. */
+/* Behind a store, the flags are as they are, RF included: some processors set it in the
+ * middle of a repeated instruction (Intel's do, AMD's do not). */
 Test(x86_64_stores, equals_what_ptrace_shows)
 {
 	uint64_t ones = 0, zeros = 0;
@@ -279,5 +279,4 @@ Test(x86_64_stores, equals_what_ptrace_shows)
 	}
 	cr_expect_eq(ones & FLAGS, FLAGS);
 	cr_expect_eq(zeros & (FLAGS | RF), FLAGS | RF);
-	cr_expect_eq(ones & RF, RF);
 }

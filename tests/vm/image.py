@@ -27,7 +27,7 @@ PACKAGES = """
     libc6-dev libbpf-dev libelf-dev libdw-dev libcapstone-dev libsmartcols-dev
     libcriterion-dev
     gdb gdbserver python3 strace libcap2-bin libc-bin
-    base-files bash busybox-static coreutils dash diffutils findutils gawk grep gzip
+    base-files bash binutils busybox-static coreutils dash diffutils findutils gawk grep gzip
     hostname iproute2 kmod login mount procps psmisc sed tar util-linux
 """.split()
 # What GDB's own test suite needs besides.
