@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "bpf/probe.h"
 #include "bpf/uprobe.h"
+#include "stops/step_over.h"
 #include "stops/undo.h"
 
 /* A fault of the very instruction: it was not executed. Told of the hit, the client
@@ -173,8 +174,7 @@ void uprobe_pass(struct engine *engine, struct thread *thread)
 		return;
 	undone->tid = 0;
 	if (!is_executed(undone->by)) {
-		thread->needs_step_over =
-			thread_get_pc(thread, &thread->step_over_at) == 0;
+		step_over_want(thread, undone->by->base.location);
 		return;
 	}
 	err = redo(undone, thread);
