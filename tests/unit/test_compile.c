@@ -1373,7 +1373,13 @@ Test(compile, a_true_hit_raises_sigtrap)
 	if (blocked_offset < 0)
 		cr_skip_test("the kernel has no BTF that tells of task_struct.blocked");
 	event = start(&expr, 1, &options, true);
-	cr_expect_eq(run(), BPF_TRUE);
+	call_hit();
+	await_return();
+	cr_expect_eq(tally_total(shared, LOCATION).by[BPF_TRUE], 1);
+	nrecords = 0;
+	ring_buffer__consume(ring);
+	cr_expect_eq(nrecords, 1);
+	cr_expect_eq(last_record.verdict, BPF_TRUE);
 	cr_expect_eq(exchange->traps, 1);
 	cr_expect_eq(last_record.by_stop, 0);
 	close(event);
