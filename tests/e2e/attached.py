@@ -2,6 +2,7 @@
 """A program that is at work while a server comes and goes."""
 import os
 import re
+import signal
 
 import harness
 import rsp
@@ -39,15 +40,19 @@ def changed_text(pid, path):
 
 
 class Rounds:
-    """The program `rounds`, or a copy; @rounds of each of @threads. @wrapper: what starts
-    it, in the same process."""
+    """The program `rounds`, or a copy; @rounds of each of @threads, @again and again until
+    end(). @wrapper: what starts it, in the same process."""
 
-    def __init__(self, t, threads=3, rounds=10 ** 12, path=None, wrapper=()):
+    def __init__(self, t, threads=3, rounds=10 ** 12, path=None, wrapper=(), again=False):
         self.t, self.path = t, t.prog("rounds")
-        self.process = harness.Process(t, [*wrapper, path or self.path, threads, rounds])
+        self.process = harness.Process(t, [*wrapper, path or self.path, threads, rounds,
+                                           *(["again"] if again else [])])
         self.pid = self.process.pid
         self.process.wait_output("begun")
         self.parts = [int(a, 16) for a in re.findall("part 0x(\\w+)", self.process.output())]
+
+    def end(self):
+        os.kill(self.pid, signal.SIGUSR1)
 
     def tasks(self):
         return [int(tid) for tid in os.listdir(f"/proc/{self.pid}/task")]

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Something to attach to that must not notice: rounds THREADS ROUNDS prints where the
- * functions are that each round of each thread calls, and in the end a sum that depends
- * on every call.
+ * Something to attach to that must not notice: rounds THREADS ROUNDS [again] prints
+ * where the functions are that each round of each thread calls, and in the end a sum
+ * that depends on every call. `again`: each thread makes its rounds once more until
+ * SIGUSR1 comes, and the exit status is 1 if their sum was not always the same.
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,40 +36,65 @@ static uint64_t (*const parts[])(uint64_t round, uint64_t sum) = {
 
 enum { NPARTS = sizeof(parts) / sizeof(parts[0]), THREADS_MAX = 64 };
 
+struct worker {
+	pthread_t thread;
+	uint64_t start, sum;
+	bool differs; /* the same rounds had another sum later */
+};
+
 static uint64_t rounds;
+static volatile sig_atomic_t again;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	again = 0;
+}
+
+static uint64_t all_rounds(uint64_t sum)
+{
+	for (uint64_t round = 0; round < rounds; round++)
+		for (int i = 0; i < NPARTS; i++)
+			sum = parts[i](round, sum);
+	return sum;
+}
 
 static void *work(void *arg)
 {
-	uint64_t *sum = arg;
+	struct worker *worker = arg;
 
-	for (uint64_t round = 0; round < rounds; round++)
-		for (int i = 0; i < NPARTS; i++)
-			*sum = parts[i](round, *sum);
+	worker->sum = all_rounds(worker->start);
+	while (again)
+		worker->differs |= all_rounds(worker->start) != worker->sum;
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	long nthreads = argc > 2 ? atol(argv[1]) : 0;
-	uint64_t sums[THREADS_MAX], total = 0;
-	pthread_t threads[THREADS_MAX];
+	struct worker workers[THREADS_MAX] = {0};
+	uint64_t total = 0;
+	int differs = 0;
 
 	if (nthreads < 1 || nthreads > THREADS_MAX)
 		return 1;
 	rounds = strtoull(argv[2], NULL, 0);
+	again = argc > 3;
+	signal(SIGUSR1, on_signal);
 	for (int i = 0; i < NPARTS; i++)
 		printf("part %p\n", (void *)(uintptr_t)parts[i]);
 	for (long i = 0; i < nthreads; i++) {
-		sums[i] = (uint64_t)i + 1;
-		if (pthread_create(&threads[i], NULL, work, &sums[i]) != 0)
+		workers[i].start = (uint64_t)i + 1;
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
 			return 1;
 	}
 	puts("begun");
 	fflush(stdout);
 	for (long i = 0; i < nthreads; i++) {
-		pthread_join(threads[i], NULL);
-		total = total * 3 + sums[i];
+		pthread_join(workers[i].thread, NULL);
+		total = total * 3 + workers[i].sum;
+		differs |= workers[i].differs;
 	}
 	printf("sum %016" PRIx64 "\n", total);
-	return 0;
+	return differs;
 }
