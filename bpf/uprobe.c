@@ -208,7 +208,7 @@ static struct error *open_and_check(struct uprobe_placement *placement)
 	trap_lift(location);
 	trap_forget(location);
 	if (err < 0)
-		return uprobe_event_error(&placement->state->options, err);
+		return uprobe_event_error(&placement->state->options, -err);
 	return error_create(0, "the kernel has planted no trap");
 }
 
