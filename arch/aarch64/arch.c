@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/aarch64/aarch64.h"
 
+#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <sys/ptrace.h>
@@ -69,6 +70,7 @@ static const struct arch_ops aarch64 = {
 	.hw_plan = aarch64_hw_plan,
 	.hw_perf_attr = aarch64_hw_perf_attr,
 	.debugreg_set = aarch64_debugreg_set,
+	.capstone_arch = CS_ARCH_ARM64,
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
 	.stores = &aarch64_stores,

@@ -191,15 +191,26 @@ static void show_as_gdb(struct search *search, struct access *ret)
 		keep(search, ret->trust, ret->size, ret);
 }
 
+/* Where the trap comes before the access. */
+static void find_ahead(struct search *search, struct access *ret)
+{
+	if (decode(search, search->stop->pc))
+		keep(search, ACCESS_SURE, 0, ret);
+}
+
 void access_find(const struct arch_ops *arch, const struct access_stop *stop,
 		 struct access *ret)
 {
 	struct search search = {.arch = arch, .stop = stop};
 
 	*ret = (struct access){0};
-	if (!arch->accesses || !decoder_init(&search.decoder, arch))
+	if (!decoder_init(&search.decoder, arch))
 		return;
-	find(&search, ret);
-	show_as_gdb(&search, ret);
+	if (arch->stores) {
+		find_ahead(&search, ret);
+	} else if (arch->accesses) {
+		find(&search, ret);
+		show_as_gdb(&search, ret);
+	}
 	decoder_deinit(&search.decoder);
 }

@@ -46,7 +46,7 @@ static void note_registers(struct thread *thread, struct last_hit *hit)
 		hit->stack_top = 0;
 }
 
-/* What is there now. */
+/* What is there at the stop. */
 static void note_value(struct thread *thread, struct last_hit *hit)
 {
 	struct watch_values *values = &hit->values;
@@ -206,6 +206,14 @@ static void print_value(const char *title, const uint8_t *bytes, uint64_t len,
 	buffer_append_char(out, '\n');
 }
 
+static const char *title_of_value(const struct thread *thread,
+				  const struct last_hit *hit)
+{
+	if (hit->compared)
+		return "new";
+	return thread->inferior->arch->stores && !hit->by_kernel ? "old" : "now";
+}
+
 static void print_hit(const struct thread *thread, struct symbols *symbols,
 		      struct buffer *out)
 {
@@ -225,7 +233,7 @@ static void print_hit(const struct thread *thread, struct symbols *symbols,
 	if (hit->compared)
 		print_value("old", hit->values.old, hit->values.len, out);
 	if (hit->values.len > 0)
-		print_value(hit->compared ? "new" : "now", hit->values.new,
+		print_value(title_of_value(thread, hit), hit->values.new,
 			    hit->values.len, out);
 }
 

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`monitor last-hit`: the instruction that has made the access."""
+import os
+
 from test_rights import ordinary_user
 
 
-def last_hit(t, function, what, prog="accesses", before=()):
-    t.need_x86()
+def last_hit(t, function, what, before=(), command="watch"):
     t.truehit_only("monitor last-hit")
-    server = t.server("COMM", t.prog(prog))
-    gdb = t.gdb(server, f"break {function}", "continue", "delete", *before, f"watch {what}",
-                "continue", prog=t.prog(prog), python="""
+    server = t.server("COMM", t.prog("accesses"))
+    gdb = t.gdb(server, f"break {function}", "continue", "delete", *before,
+                f"{command} {what}", "continue", prog=t.prog("accesses"), python="""
 emit(text=run("monitor last-hit"), again=run("monitor last-hit all"),
      address=value("(long)&(%s)"), threads=len(gdb.selected_inferior().threads()))
 """ % what)
     t.note(gdb.results[0]["text"])
     return gdb.results[0]
+
+
+def x86_hit(t, function, what, before=()):
+    t.need_x86()
+    return last_hit(t, function, what, before)
 
 
 def check(t, text, *, function, insn, size, old, new):
@@ -26,7 +32,7 @@ def check(t, text, *, function, insn, size, old, new):
 
 
 def test_mov(t):
-    got = last_hit(t, "by_mov", "number")
+    got = x86_hit(t, "by_mov", "number")
     check(t, got["text"], function="by_mov", insn=r"movl? ", size="4 bytes", old=0, new=1)
     t.match(r"^watch \d+, 4 bytes at 0x[0-9a-f]+ <number>, thread \d+\.\d+ \"accesses\"$",
             got["text"])
@@ -34,31 +40,31 @@ def test_mov(t):
 
 
 def test_xadd(t):
-    got = last_hit(t, "by_xadd", "counter")
+    got = x86_hit(t, "by_xadd", "counter")
     check(t, got["text"], function="by_xadd", insn="lock ", size="8 bytes", old=0, new=5)
 
 
 def test_rep_stos(t):
     """The trap comes between two rounds: the PC is still at the instruction."""
-    got = last_hit(t, "by_rep_stos", "buffer[20]")
+    got = x86_hit(t, "by_rep_stos", "buffer[20]")
     check(t, got["text"], function="by_rep_stos", insn="rep stosb ", size="1 byte", old=0,
           new=ord("x"))
 
 
 def test_push(t):
-    got = last_hit(t, "by_push", "stack[31]")
+    got = x86_hit(t, "by_push", "stack[31]")
     check(t, got["text"], function="by_push", insn="pushq? ", size="8 bytes", old=0, new=7)
 
 
 def test_call(t):
     """The thread is somewhere else already."""
-    got = last_hit(t, "by_call", "stack[15]")
+    got = x86_hit(t, "by_call", "stack[15]")
     check(t, got["text"], function="by_call", insn="callq? ", size="8 bytes", old=0, new=r"\d+")
 
 
 def test_read(t):
     t.need_kernel_conditions()
-    got = last_hit(t, "by_read", "number")
+    got = x86_hit(t, "by_read", "number")
     t.match(r"by +system call read, which returns to 0x[0-9a-f]+ <.*read", got["text"])
     t.match(r"old +0x0*1 = 1$", got["text"], "the old value")
     t.match(r"new +0x0*2 = 2$", got["text"], "the new value")
@@ -66,7 +72,7 @@ def test_read(t):
 
 def test_under_a_trap(t):
     """Breakpoints planted in the code are not seen."""
-    got = last_hit(t, "by_mov", "number", before=["break *by_mov+4", "break *by_mov"])
+    got = x86_hit(t, "by_mov", "number", before=["break *by_mov+4", "break *by_mov"])
     check(t, got["text"], function="by_mov", insn=r"movl? ", size="4 bytes", old=0, new=1)
 
 
@@ -95,13 +101,29 @@ def test_debug_registers(t):
 def test_reads(t):
     """Of a watchpoint without a filter there is the value now."""
     t.need_x86()
-    t.truehit_only("monitor last-hit")
-    server = t.server("COMM", t.prog("accesses"))
-    gdb = t.gdb(server, "break by_xadd", "continue", "delete", "awatch counter", "continue",
-                prog=t.prog("accesses"), python='emit(text=run("monitor last-hit"))')
-    text = gdb.results[0]["text"]
+    got = last_hit(t, "by_xadd", "counter", command="awatch")
     t.match(r"^awatch .*\n  by +0x[0-9a-f]+ <by_xadd\+0x[0-9a-f]+>: lock .*\n  now +0x0*5 = 5$",
-            text)
+            got["text"])
+
+
+def need_aarch64(t):
+    if os.uname().machine != "aarch64":
+        t.skip("traps before the access: aarch64")
+
+
+def test_before_the_store(t):
+    """The thread is at the instruction when it hits, behind it when gdb shows it."""
+    need_aarch64(t)
+    got = last_hit(t, "by_mov", "number")
+    t.match(r"by +0x[0-9a-f]+ <by_mov\+0x[0-9a-f]+>: str w\d+, \[x\d+.*\]$", got["text"])
+    t.match(r"old +0x0*0 = 0$", got["text"], "the old value")
+
+
+def test_before_the_access(t):
+    """Of a watchpoint without a filter, too, there is the value before."""
+    need_aarch64(t)
+    got = last_hit(t, "by_mov", "number", command="awatch")
+    t.match(r"^awatch .*\n  by +0x[0-9a-f]+ <by_mov.*>: str .*\n  old +0x0*0 = 0$", got["text"])
 
 
 def test_nothing_yet(t):
