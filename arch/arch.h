@@ -210,6 +210,17 @@ struct store_forms {
 	unsigned int address_bits; /* the bits above these say nothing of where */
 };
 
+/** Tags of memory: one byte for each granule, of which some bits may count. */
+struct memory_tags {
+	unsigned int granule; /* bytes, a power of 2 */
+	int type;	      /* as qMemTags numbers it */
+	/* Of a stopped thread's memory, from the granule at @addr on. How many were
+	 * copied, at most @count, or a negative errno: EOPNOTSUPP: that memory has
+	 * none. */
+	ssize_t (*read)(pid_t tid, uint64_t addr, uint8_t *tags, size_t count);
+	ssize_t (*write)(pid_t tid, uint64_t addr, uint8_t *tags, size_t count);
+};
+
 struct cs_insn; /* capstone/capstone.h */
 
 struct arch_ops {
@@ -278,6 +289,10 @@ struct arch_ops {
 	 * <proc_service.h>). -EINVAL: no such area; else as reg_read_u64.
 	 */
 	int (*thread_area)(const struct regs *regs, int index, uint64_t *addr);
+
+	/** What memory has by way of tags; NULL, or a function that returns NULL: the
+	 * processor has none. */
+	const struct memory_tags *(*memory_tags)(void);
 
 	/** Number of hardware slots for @kind; *shared: one pool for all kinds. */
 	unsigned int (*hw_slots)(enum hw_kind kind, bool *shared);

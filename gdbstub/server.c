@@ -151,6 +151,8 @@ static void begin_session(struct server *server)
 	/* There is nothing to evaluate a condition with yet. */
 	if (arch_native()->debugreg_hits_repeat)
 		server->session.disabled |= DISABLE_WATCH_CONDITION;
+	if (!arch_native()->memory_tags || !arch_native()->memory_tags())
+		server->session.disabled |= DISABLE_MEMORY_TAGS;
 	run_forget_wishes(&server->run);
 	if (!listener_is_reliable(&server->listener))
 		server->session.disabled |= DISABLE_NO_ACK;

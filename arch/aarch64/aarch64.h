@@ -53,6 +53,9 @@ int aarch64_hw_plan(const struct hw_region *region, struct hw_region *out,
 void aarch64_hw_perf_attr(const struct hw_region *region, uint32_t *bp_type,
 			  uint64_t *bp_len);
 
+/* mte.c */
+const struct memory_tags *aarch64_memory_tags(void);
+
 /* stores.c: data, compiles everywhere */
 extern const struct store_forms aarch64_stores;
 

@@ -66,6 +66,7 @@ static const struct arch_ops aarch64 = {
 	.thread_pointer = "tpidr",
 	.tls_above_pointer = true,
 	.thread_area = aarch64_thread_area,
+	.memory_tags = aarch64_memory_tags,
 	.hw_slots = aarch64_hw_slots,
 	.hw_plan = aarch64_hw_plan,
 	.hw_perf_attr = aarch64_hw_perf_attr,

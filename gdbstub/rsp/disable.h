@@ -15,6 +15,7 @@ enum {
 	DISABLE_NO_ACK = 0x2000,      /* QStartNoAckMode: no option, for serial lines */
 	DISABLE_WATCH_CONDITION = 0x4000, /* no option, for processors that stop before
 					   * an access */
+	DISABLE_MEMORY_TAGS = 0x8000,	  /* no option, for processors without them */
 };
 
 /** Adds what a comma-separated list of names means to *mask. The error names the

@@ -70,6 +70,8 @@ packet_handler packet_g, packet_G, packet_p, packet_P;
 /* memory.c */
 packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
 	packet_qSearch_memory;
+/* memory_tags.c */
+packet_handler packet_qMemTags, packet_QMemTags;
 /* resume.c */
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
 	packet_s, packet_S, packet_vCtrlC;
