@@ -20,7 +20,7 @@
 #include "stops/watch.h"
 #include "tests/unit/support.h"
 
-enum { WAIT_SECONDS = 30, LOOPS = 1000, THREADS = 8 };
+enum { WAIT_SECONDS = 30, LOOPS = 250, THREADS = 8 };
 
 /* What children count, seen by the test. */
 struct shared {
@@ -236,7 +236,7 @@ static int run_briefly(void)
 /* Between its exit and our wait for it, a process is a zombie: still to be told. */
 Test(run, exit_is_never_taken_for_no_resumed)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 250; i++) {
 		struct stop stop;
 
 		atomic_store(&shared->go, 0);
@@ -276,12 +276,12 @@ static void check_one_true_hit(enum breakpoint_type type, enum stop_kind kind)
 	struct inferior *inferior = child_start(run_loop);
 	struct stop stop;
 
-	insert(inferior, type, PLACE, argument_equals(777));
+	insert(inferior, type, PLACE, argument_equals(177));
 	stop = resume();
 	cr_assert_eq(stop.kind, kind, "kind %d signal %d", stop.kind, stop.signal);
 	cr_assert_eq(pc_of(stop.tid), PLACE);
-	cr_assert_eq(atomic_load(&shared->passed), 777);
-	step_off(inferior, stop.tid, type, argument_equals(777));
+	cr_assert_eq(atomic_load(&shared->passed), 177);
+	step_off(inferior, stop.tid, type, argument_equals(177));
 	expect_exit(42);
 	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
 }
@@ -313,19 +313,19 @@ Test(run, conditional_debug_register)
 	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
 
-/* Each thread passes with i == 500 once: THREADS stops, none lost, none twice. */
+/* Each thread passes with i == 100 once: THREADS stops, none lost, none twice. */
 static void check_threads(enum breakpoint_type type, enum stop_kind kind)
 {
 	struct inferior *inferior = child_start(run_threads);
 
-	insert(inferior, type, PLACE, argument_equals(500));
+	insert(inferior, type, PLACE, argument_equals(100));
 	for (int i = 0; i < THREADS; i++) {
 		struct stop stop = resume();
 
 		cr_assert_eq(stop.kind, kind, "stop %d: kind %d signal %d", i,
 			     stop.kind, stop.signal);
 		cr_assert_eq(pc_of(stop.tid), PLACE);
-		step_off(inferior, stop.tid, type, argument_equals(500));
+		step_off(inferior, stop.tid, type, argument_equals(100));
 	}
 	expect_exit(7);
 	cr_assert_eq(atomic_load(&shared->passed), (long)THREADS * LOOPS);
@@ -777,7 +777,7 @@ Test(run, fault_at_a_trap)
 	use_only(ENGINE_INT3);
 	inferior = child_start(fault);
 	insert(inferior, BREAKPOINT_SOFTWARE, (uint64_t)(uintptr_t)load,
-	       argument_equals(777));
+	       argument_equals(177));
 	stop = resume();
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGSEGV);
@@ -1020,10 +1020,10 @@ Test(run, commands_only_where_the_condition_holds)
 
 	catch_output();
 	inferior = child_start(run_loop);
-	insert_command(inferior, BREAKPOINT_SOFTWARE, argument_equals(300), false);
+	insert_command(inferior, BREAKPOINT_SOFTWARE, argument_equals(200), false);
 	expect_exit(42);
 	cr_expect_eq(count_output(counts), 1);
-	cr_expect_eq(counts[300], 1);
+	cr_expect_eq(counts[200], 1);
 }
 
 /* The same place again without commands: it stops as any other. */
@@ -1055,10 +1055,10 @@ Test(run, another_breakpoint_at_the_place_stops)
 	catch_output();
 	inferior = child_start(run_loop);
 	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
-	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(500));
+	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(100));
 	stop = resume();
 	cr_expect_eq(stop.kind, STOP_HWBREAK);
-	cr_expect_eq(atomic_load(&shared->passed), 500);
+	cr_expect_eq(atomic_load(&shared->passed), 100);
 	breakpoints_remove_all(inferior->breakpoints);
 	expect_exit(42);
 }
