@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Something to attach to that does everything at once: storm FILE THREADS ROUNDS
- * [ACTIVITIES [SIGNALS]]. Each thread calls hit(i) ROUNDS times, with SIGNALS more
- * often, until so many SIGUSR1 were handled, and counts how often i was a multiple of
- * 64; ACTIVITIES are letters, see the table. What it counts is in FILE, to be compared
- * with what a debugger saw. Begins when FILE says so. With the letter k, what is called
- * is kinds(), which has instructions of every kind; with b, threads block SIGTRAP, with
- * s, every second one of them (of an even number) all signals; with c, another process
- * sends SIGCONT as fast as it can, with j SIGSTOP and SIGCONT.
+ * [ACTIVITIES [SIGNALS [EVERY]]]. Each thread calls hit(i) ROUNDS times, with SIGNALS
+ * more often, until so many SIGUSR1 were handled, and counts how often i was a multiple
+ * of EVERY, which is 64 if it is not given; ACTIVITIES are letters, see the table. What
+ * it counts is in FILE, to be compared with what a debugger saw. Begins when FILE says
+ * so. With the letter k, what is called is kinds(), which has instructions of every
+ * kind; with b, threads block SIGTRAP, with s, every second one of them (of an even
+ * number) all signals; with c, another process sends SIGCONT as fast as it can, with j
+ * SIGSTOP and SIGCONT.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -49,6 +51,7 @@ static struct counts {
 static pthread_t *workers;
 static long nworkers, rounds;
 static unsigned long signals; /* so many SIGUSR1; 0: until the end */
+static unsigned long every = 64;
 /* Changes before a true hit; the remainder says whose. */
 static atomic_ulong near_true;
 static atomic_ulong allowed; /* so many true hits */
@@ -62,7 +65,7 @@ void hit(unsigned long i, const char *data)
 {
 	__asm__ volatile("" : : "r"(i), "r"(data) : "memory");
 	atomic_fetch_add(&counts->calls, 1);
-	if (i % 64 == 0)
+	if (i % every == 0)
 		atomic_fetch_add(&counts->trues, 1);
 }
 
@@ -234,7 +237,7 @@ static void block_all_if(unsigned long number)
 /* True hits, which take a debugger long, are to be no more than signals. */
 static int is_early(unsigned long i)
 {
-	return signals > 0 && i % 64 == 0 &&
+	return signals > 0 && i % every == 0 &&
 	       atomic_load(&counts->trues) >= atomic_load(&allowed);
 }
 
@@ -246,7 +249,7 @@ static void *work(void *arg)
 	for (long i = 1; i <= rounds || atomic_load(&counts->handled) < signals; i++) {
 		if (is_early((unsigned long)i))
 			continue;
-		if (i % 64 == 0)
+		if ((unsigned long)i % every == 0)
 			atomic_store(&near_true,
 				     (unsigned long)(i * nworkers) + number);
 		call((unsigned long)i);
@@ -292,8 +295,8 @@ static void allow_true(void)
 static unsigned long find_moment(unsigned long n)
 {
 	static unsigned int state = 1;
-	unsigned long wanted =
-		atomic_load(&counts->calls) + (unsigned long)rand_r(&state) % 128;
+	unsigned long wanted = atomic_load(&counts->calls) +
+			       (unsigned long)rand_r(&state) % (2 * every);
 	unsigned long before = atomic_load(&near_true);
 
 	if (n % 2 == 0) {
@@ -572,11 +575,14 @@ int main(int argc, char **argv)
 	int fd = argc > 3 ? open(argv[1], O_RDWR | O_CREAT, 0666) : -1;
 	pthread_t thread;
 
-	if (fd < 0 || ftruncate(fd, 4096) < 0)
+	if (fd < 0 || ftruncate(fd, 4096) < 0 || (argc > 6 && atol(argv[6]) < 1))
 		return 1;
+	/* With `nice -n -20`, debuggers do not wait for those who only hit. */
+	setpriority(PRIO_PROCESS, 0, 0);
 	nworkers = atol(argv[2]);
 	rounds = atol(argv[3]);
 	signals = argc > 5 ? strtoul(argv[5], NULL, 10) : 0;
+	every = argc > 6 ? strtoul(argv[6], NULL, 10) : every;
 	workers = calloc((size_t)nworkers, sizeof(*workers));
 	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
