@@ -23,8 +23,11 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parent / "progs"
-TEST_LIMIT = 600   # seconds until a test that hangs is ended
-GDB_LIMIT = 300    # seconds until a gdb that hangs is ended
+# Seconds until what hangs is ended, so many times more on a slow machine.
+PATIENCE = int(os.environ.get("TRUEHIT_PATIENCE", "1"))
+TEST_LIMIT = 600 * PATIENCE
+GDB_LIMIT = 300
+WAIT_LIMIT = 60
 NOBODY = 65534     # an ordinary user with no rights
 # Where the kernel puts a program that is not randomised.
 LOADED_AT = {"x86_64": 0x555555554000, "aarch64": 0xaaaaaaaa0000}[os.uname().machine]
@@ -127,8 +130,9 @@ def die_with_parent():
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def wait_for(condition, what, limit=60):
+def wait_for(condition, what, limit=WAIT_LIMIT):
     """Polls until the condition is true; the limit only ends a hang."""
+    limit *= PATIENCE
     end = time.monotonic() + limit
     while time.monotonic() < end:
         value = condition()
@@ -190,7 +194,8 @@ class Process:
             return match
         return wait_for(look, f"/{regex}/ in the output of {self.argv[0]}")
 
-    def wait(self, limit=60):
+    def wait(self, limit=WAIT_LIMIT):
+        limit *= PATIENCE
         try:
             return self.process.wait(limit)
         except subprocess.TimeoutExpired:
