@@ -113,7 +113,7 @@ struct error *packet_QMemTags(struct server *server, struct cursor *args,
 	_cleanup_free_ char *pattern = NULL;
 	struct granules granules;
 	struct error *error = parse_granules(server, args, &granules);
-	size_t len;
+	size_t len = 0;
 
 	if (error)
 		return error;
