@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -125,9 +126,11 @@ static void give(const int *fds)
 
 static void await(const int *fds)
 {
+	struct pollfd other = {.fd = fds[0], .events = POLLIN};
 	char byte;
 
-	if (read(fds[0], &byte, 1) != 1)
+	/* The other one may have died. */
+	if (poll(&other, 1, 60000) != 1 || read(fds[0], &byte, 1) != 1)
 		abort();
 }
 
