@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -1355,8 +1356,35 @@ Test(compile, false_path_is_short)
 	agent_expr_unref(expr);
 }
 
+/* Waits until hit() has returned, or the child got so many SIGTRAPs; the event's end is
+ * the end of these, too. */
+static void close_after(int event, uint64_t traps)
+{
+	struct pollfd answer = {.fd = from_child[0], .events = POLLIN};
+
+	while (poll(&answer, 1, 1) == 0)
+		if (__atomic_load_n(&exchange->traps, __ATOMIC_SEQ_CST) >= traps)
+			break;
+	close(event);
+	await_return();
+}
+
+/* Before Linux 6.10, an event's SIGTRAP comes whatever its program says. */
+static bool false_hits_trap(void)
+{
+	int program = bpf_kernel_load_false(BPF_KIND_EVENT), event;
+
+	cr_assert_geq(program, 0, "load: %s", strerror(-program));
+	event = attach(program, true);
+	exchange->traps = 0;
+	call_hit();
+	close_after(event, 1);
+	close(program);
+	return exchange->traps > 0;
+}
+
 /* Is its first byte what it is until the handler of SIGTRAP has run? aarch64 hits again
- * when that returns. */
+ * when that returns: for ever, where false hits trap. */
 static struct agent_expr *memory_is_new(void)
 {
 	struct text t = {0};
@@ -1379,15 +1407,14 @@ Test(compile, a_true_hit_raises_sigtrap)
 		cr_skip_test("the kernel has no BTF that tells of task_struct.blocked");
 	event = start(&expr, 1, &options, true);
 	call_hit();
-	await_return();
+	close_after(event, 2);
 	cr_expect_eq(tally_total(shared, LOCATION).by[BPF_TRUE], 1);
 	nrecords = 0;
 	ring_buffer__consume(ring);
 	cr_expect_eq(nrecords, 1);
 	cr_expect_eq(last_record.verdict, BPF_TRUE);
-	cr_expect_eq(exchange->traps, 1);
 	cr_expect_eq(last_record.by_stop, 0);
-	close(event);
+	cr_expect(exchange->traps == 1 || (exchange->traps > 1 && false_hits_trap()));
 	agent_expr_unref(expr);
 }
 
