@@ -84,12 +84,14 @@ static int do_raise(char **args)
 	return handled != number;
 }
 
-/* Spins until a signal of this number is handled. */
+/* Raises SIGUSR1, which is to be kept from it, when it is ready, and spins until a
+ * signal of this number is handled. */
 static int do_wait_signal(char **args)
 {
 	int number = atoi(args[0]);
 
 	signal(number, on_signal);
+	raise(SIGUSR1);
 	while (handled != number)
 		;
 	return 0;

@@ -975,7 +975,9 @@ Test(signals, are_delivered_at_any_other_stop)
 
 	launch(&f, "wait-signal", "12");
 	cr_assert_eq(thread_continue(f.leader, 0), 0);
-	usleep(50000);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(event.signal, SIGUSR1);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
 	cr_assert_eq(thread_interrupt(f.leader), 0);
 	expect_event(&f, EVENT_INTERRUPTED, &event);
 	cr_assert_eq(thread_continue(f.leader, SIGUSR2), 0);
