@@ -17,6 +17,15 @@ enum { BASES = sizeof(bases) / sizeof(bases[0]) };
 
 enum unit { HOLE, RESIDENT, FRESH, HIDDEN, CODE };
 
+/* Every assembler has it by this name. */
+extern const uint8_t no_operation[], no_operation_end[];
+__asm__(".pushsection .rodata\n"
+	".globl no_operation, no_operation_end\n"
+	"no_operation:\n"
+	"	nop\n"
+	"no_operation_end:\n"
+	".popsection\n");
+
 static const enum unit units[] = {
 	HOLE, RESIDENT, HOLE, RESIDENT, FRESH, RESIDENT, HIDDEN, CODE, HOLE,
 };
@@ -77,6 +86,16 @@ static void fill(uint8_t *memory, uint64_t seed)
 	}
 }
 
+/* What is hit is not the trap: where the kernel steps over a hit, a trap in that step
+ * would keep it from ever ending. */
+static void write_code(const struct arch_ops *arch, uint8_t *memory)
+{
+	size_t len = (uintptr_t)no_operation_end - (uintptr_t)no_operation;
+
+	memcpy(memory, no_operation, len);
+	memcpy(memory + len, arch->breakpoint_insn, arch->breakpoint_len);
+}
+
 static int map_unit(const struct arch_ops *arch, uint64_t addr, enum unit kind,
 		    int file, off_t offset)
 {
@@ -91,7 +110,7 @@ static int map_unit(const struct arch_ops *arch, uint64_t addr, enum unit kind,
 		return 0;
 	fill(memory, addr);
 	if (kind == CODE)
-		memcpy(memory, arch->breakpoint_insn, arch->breakpoint_len);
+		write_code(arch, memory);
 	/* Without the right to lock them they stay resident as long as there is
 	 * memory enough. */
 	mlock(memory, UNIT);

@@ -24,7 +24,7 @@ void arena_refresh(int file);
 /** Maps everything, in the child: 0 or a negative errno. */
 int arena_map(const struct arch_ops *arch, int file);
 
-/** Where the child runs: a breakpoint instruction. */
+/** Where the child runs: a nop, and a breakpoint instruction behind it. */
 uint64_t arena_code(void);
 
 /** An address of @size bytes that are resident. */

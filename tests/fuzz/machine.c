@@ -75,8 +75,12 @@ static unsigned int general_regset(const struct machine *machine)
 
 static int fetch_registers(struct machine *machine)
 {
-	int r = regs_fetch(machine->thread, &machine->regs, general_regset(machine));
+	/* An emulated x86 processor may keep a hit's RF until after the trap. */
+	int r = thread_hit_again(machine->thread);
 
+	if (r >= 0)
+		r = regs_fetch(machine->thread, &machine->regs,
+			       general_regset(machine));
 	if (r < 0)
 		return r;
 	/* The trap is behind the hit. */
@@ -315,7 +319,7 @@ void machine_set(struct machine *machine, const struct fuzz_state *state,
 	machine_set_variables(machine, state->variables);
 }
 
-/* The child runs onto its breakpoint instruction: first the event, then the trap. */
+/* The child runs: first the event, then the trap. */
 static struct error *pass(struct machine *machine)
 {
 	struct error *error;
