@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """SIGKILL hits the server at random moments; the attached program must come to its end
-with the right result. KILLS=300 makes a longer run, KILL_SEED another one; with TRUEHIT
-naming a gdbserver, its casualties are counted, too (-v shows the figures)."""
+with the right result. KILLS=300 makes a longer run, KILL_SEED another one (-v shows the
+figures); with TRUEHIT naming a gdbserver, its casualties are counted, too. There are fewer
+kills where tests take longer (TRUEHIT_PATIENCE)."""
 import os
 import random
 import signal
@@ -11,7 +12,7 @@ import harness
 import rsp
 from attached import Rounds, Session, changed_text, every
 
-KILLS = int(os.environ.get("KILLS", "30"))
+KILLS = int(os.environ.get("KILLS", 30 // harness.PATIENCE))
 SEED = int(os.environ.get("KILL_SEED", "1"))
 THREADS, ROUNDS = 4, 500000
 WHILE = 0.05        # seconds until the server is killed, at most
