@@ -135,7 +135,8 @@ struct inferior {
 					* it is not */
 	pid_t vfork_maker;	       /* ... and the thread that waits for it */
 	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
-	int mem_fd;		   /* /proc/PID/mem, or -1 */
+	int mem_fd;		   /* /proc/PID/task/TID/mem, or -1 */
+	pid_t mem_tid;		   /* the TID */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used */
 	struct inferiors *owner;
 };

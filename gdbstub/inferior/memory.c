@@ -7,16 +7,36 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-void memory_open(struct inferior *inferior)
+/* A leader that has ended before its threads has no memory. */
+static const struct thread *thread_with_memory(const struct inferior *inferior)
 {
-	const struct thread *thread = TAILQ_FIRST(&inferior->threads);
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (!thread_is_zombie(thread))
+			break;
+	}
+	return thread;
+}
+
+static int open_by(const struct inferior *inferior, const struct thread *thread)
+{
 	char path[64];
 
-	memory_close(inferior);
-	/* A leader that has ended before its threads has no memory. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", inferior->pid,
 		 thread->tid);
-	inferior->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+void memory_open(struct inferior *inferior)
+{
+	const struct thread *thread = thread_with_memory(inferior);
+
+	memory_close(inferior);
+	if (!thread)
+		return;
+	inferior->mem_fd = open_by(inferior, thread);
+	inferior->mem_tid = thread->tid;
 }
 
 void memory_close(struct inferior *inferior)
@@ -24,6 +44,28 @@ void memory_close(struct inferior *inferior)
 	if (inferior->mem_fd >= 0)
 		close(inferior->mem_fd);
 	inferior->mem_fd = -1;
+}
+
+/*
+ * Opens the file of another thread if the one whose it is has ended: a kernel may let
+ * nobody but a thread's tracer write to what is protected (Linux 6.12,
+ * proc_mem.force_override). False: it has not, or there is no other.
+ */
+static bool reopen(struct inferior *inferior)
+{
+	const struct thread *thread = inferior_thread(inferior, inferior->mem_tid);
+	int fd;
+
+	if (thread && !thread_is_zombie(thread))
+		return false;
+	thread = thread_with_memory(inferior);
+	fd = thread ? open_by(inferior, thread) : -1;
+	if (fd < 0)
+		return false;
+	memory_close(inferior);
+	inferior->mem_fd = fd;
+	inferior->mem_tid = thread->tid;
+	return true;
 }
 
 typedef ssize_t vm_transfer(pid_t pid, const struct iovec *local, unsigned long nlocal,
@@ -71,9 +113,10 @@ static size_t move_memory(vm_transfer *transfer, struct inferior *inferior,
 		ssize_t n = move_by_file(inferior, addr + done, (char *)data + done,
 					 len - done, transfer == process_vm_writev);
 
-		if (n <= 0)
+		if (n > 0)
+			done += (size_t)n;
+		else if (!reopen(inferior))
 			break;
-		done += (size_t)n;
 	}
 	return done;
 }

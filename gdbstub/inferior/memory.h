@@ -6,9 +6,9 @@
 #include "inferior/inferior.h"
 
 /**
- * Opens /proc/PID/mem (again). It stays with the address space that the process
- * has now, so that memory can be read when the leader has ended; after an exec it
- * must be opened again. A failure leaves mem_fd at -1.
+ * Opens /proc/PID/task/TID/mem of a thread that has not ended (again). It stays with
+ * the address space that the process has now; after an exec it must be opened again. A
+ * failure leaves mem_fd at -1.
  */
 void memory_open(struct inferior *inferior);
 void memory_close(struct inferior *inferior);

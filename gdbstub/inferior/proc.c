@@ -145,12 +145,13 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 	char path[64];
 	int err = -ESRCH;
 
-	/* Those of a leader that has ended before its threads are empty. */
+	/* Those of a leader that has ended before its threads are empty, or not to be
+	 * opened (Linux 6.12). */
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", inferior->pid,
 			 thread->tid, name);
 		err = proc_read(path, out);
-		if (err < 0 || out->len > before)
+		if (out->len > before)
 			break;
 	}
 	return err;

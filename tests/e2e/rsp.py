@@ -4,7 +4,7 @@ import os
 import re
 import socket
 
-LIMIT = 60
+LIMIT = 60 * int(os.environ.get("TRUEHIT_PATIENCE", "1"))
 
 
 class Closed(Exception):
