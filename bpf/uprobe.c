@@ -137,6 +137,18 @@ static bool is_one_process(const struct inferior *inferior)
 	return true;
 }
 
+/*
+ * The kernel finds the memory of a process by its leader: when that has ended before
+ * other threads, any change of the probes in the file may take ours away. So it is to
+ * tell of its end beforehand. False: it has ended.
+ */
+static bool leader_will_tell(struct inferior *inferior)
+{
+	struct thread *leader = inferior_thread(inferior, inferior->pid);
+
+	return leader && !inferior->leaderless && thread_tell_end(leader) == 0;
+}
+
 /* In memory that a vfork child shares: the kernel takes all traps there for its own. */
 static bool is_taken(struct location *location)
 {
@@ -171,6 +183,8 @@ static struct error *prepare(struct uprobe_placement *placement,
 		error = error_create(0,
 				     "a task that is no thread of the process shares "
 				     "its memory");
+	if (!error && !leader_will_tell(location->inferior))
+		error = error_create(0, "the first thread of the process has ended");
 	if (!error && is_taken(location))
 		error = error_create(0, "another process has a trap there, in the same "
 					"memory");
@@ -303,15 +317,6 @@ static bool uprobe_vanished(struct engine *engine, const struct location *locati
 	return uprobe_has_vanished(location->engine_data);
 }
 
-/* The kernel finds the memory of a process by its leader: when that has ended before
- * other threads, any change of the probes in the file may take ours away. */
-static bool has_leader(struct inferior *inferior)
-{
-	const struct thread *leader = inferior_thread(inferior, inferior->pid);
-
-	return leader && !(leader->running && thread_is_zombie(leader));
-}
-
 /* While it was switched off, nobody has looked after what it lies in. */
 static bool is_text_changed(const struct location *location)
 {
@@ -326,7 +331,7 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 	(void)engine;
 	return placement->inexact || is_text_changed(location) ||
 	       !is_private(location->inferior, &placement->undo.store) ||
-	       !is_one_process(location->inferior) || !has_leader(location->inferior);
+	       !is_one_process(location->inferior) || location->inferior->leaderless;
 }
 
 static int uprobe_thread_added(struct engine *engine, struct location *location,

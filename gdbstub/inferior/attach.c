@@ -368,19 +368,31 @@ void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal)
 	inferior_destroy(inferior);
 }
 
+/* True: it has ended. Stops that were on their way when the process was killed are
+ * dropped, and so are those of threads that end. */
+static bool reap_thread(pid_t tid)
+{
+	int status;
+	pid_t ret = waitpid(tid, &status, __WALL | WNOHANG);
+
+	if (ret < 0)
+		return errno != EINTR;
+	if (ret == 0 || !WIFSTOPPED(status))
+		return ret == tid;
+	ptrace(PTRACE_CONT, tid, NULL, NULL);
+	return false;
+}
+
 /* Reaps what has ended of the process. True: all of it, the leader included. */
 static bool reap(pid_t pid)
 {
 	_cleanup_closedir_ DIR *tasks = open_tasks(pid);
-	int status;
 	pid_t tid;
 
-	/* Stops that were on their way when the process was killed are dropped. */
 	while (tasks && (tid = next_task(tasks)))
 		if (tid != pid)
-			waitpid(tid, &status, __WALL | WNOHANG);
-	tid = waitpid(pid, &status, __WALL | WNOHANG);
-	return tid < 0 ? errno != EINTR : tid == pid && !WIFSTOPPED(status);
+			reap_thread(tid);
+	return reap_thread(pid);
 }
 
 void inferior_kill(struct inferior *inferior)

@@ -34,6 +34,8 @@ enum event_kind {
 			    * threads are gone from the list */
 	EVENT_SYSCALL,	   /* at the entry (.entry) of a system call, or the return from
 			    * one: .syscall */
+	EVENT_LEADER_ENDS, /* .thread, the leader, is about to end by itself, while
+			    * others live on, and is stopped (thread_tell_end) */
 	EVENT_THREAD_EXIT, /* a thread ended and is gone from the list; others live.
 			    * .tid tells; .thread is NULL; .status is its exit
 			    * status, .options are the thread's */

@@ -77,6 +77,7 @@ struct thread {
 	bool ends_hit_step;   /* resumed by PTRACE_SINGLESTEP instead of the request
 			       * (hit_step.h) */
 	bool in_syscall;      /* stopped inside a call that it was not stepping */
+	bool tells_end;	      /* it stops before it ends (thread_tell_end) */
 	bool left_group_stop; /* ... to take a trap: when it is resumed, it goes back */
 	int syscall;	      /* the call that it is in, if its entry was seen;
 			       * SYSCALL_NONE */
@@ -128,7 +129,7 @@ struct inferior {
 	bool hidden;	      /* forked: the client has not been told of it yet; or: */
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
-	bool leaderless;      /* its leader has ended before others, and stops/ knows */
+	bool leaderless;      /* its leader ends before others, and stops/ knows */
 	pid_t vforking; /* this thread runs alone, until its vfork child is done with
 			 * the memory; 0: none */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
@@ -246,6 +247,13 @@ void inferior_kill(struct inferior *inferior);
  * caller destroys it.
  */
 void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event);
+
+/**
+ * Has a stopped thread stop once more when it ends, its memory still there
+ * (PTRACE_O_TRACEEXIT). Of a leader whom others outlive EVENT_LEADER_ENDS tells; all
+ * others are passed over. -ESRCH: it is ending.
+ */
+int thread_tell_end(struct thread *thread);
 
 /**
  * Is this thread a zombie leader: ended while other threads live on? It will

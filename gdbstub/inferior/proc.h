@@ -12,6 +12,7 @@
 enum {
 	PROC_STAT_STATE = 3,
 	PROC_STAT_GROUP = 5,
+	PROC_STAT_FLAGS = 9,
 	PROC_STAT_PROCESSOR = 39
 }; /* proc(5), fields of stat */
 

@@ -11,6 +11,8 @@
  * - The interrupt's stop comes before a pending signal is delivered, even if that
  *   is the SIGTRAP of an instruction that the thread has executed.
  * - The stops of clone, fork, vfork and exec are inside the system call.
+ * - A thread that is killed makes the stop of PTRACE_O_TRACEEXIT as well, even from
+ *   within another stop; a new one has its maker's options.
  */
 #include "inferior/wait.h"
 
@@ -163,11 +165,63 @@ static bool is_in_group(pid_t tid, pid_t group)
 	return tgkill(group, tid, 0) == 0;
 }
 
+/* ---- a thread's end, told beforehand ---- */
+
+static int set_options(pid_t tid, const struct inferior *inferior, uintptr_t more)
+{
+	uintptr_t options = TRACE_OPTIONS | more;
+
+	if (!inferior->attached)
+		options |= PTRACE_O_EXITKILL;
+	return ptrace(PTRACE_SETOPTIONS, tid, NULL, options) < 0 ? -errno : 0;
+}
+
+int thread_tell_end(struct thread *thread)
+{
+	int err = set_options(thread->tid, thread->inferior, PTRACE_O_TRACEEXIT);
+
+	thread->tells_end = err == 0;
+	return err;
+}
+
+static bool is_killed(const struct thread *thread)
+{
+	enum { PF_SIGNALED = 0x400 }; /* include/linux/sched.h */
+	char flags[16];
+
+	return !proc_stat_field(thread->tid, PROC_STAT_FLAGS, flags, sizeof(flags)) ||
+	       strtoul(flags, NULL, 10) & PF_SIGNALED;
+}
+
+static bool is_last(const struct thread *thread)
+{
+	return TAILQ_FIRST(&thread->inferior->threads) == thread &&
+	       !TAILQ_NEXT(thread, link);
+}
+
+/* For a leader that is killed since another thread calls exec, that one waits, and
+ * cannot be halted: nobody may hold it up. */
+static bool on_exit_stop(struct thread *thread, pid_t status, struct event *event)
+{
+	(void)status;
+	if (thread->tid != thread->inferior->pid || is_last(thread) ||
+	    is_killed(thread)) {
+		thread_continue(thread, 0);
+		return false;
+	}
+	event->kind = EVENT_LEADER_ENDS;
+	return true;
+}
+
+/* ---- stops of system calls that make or replace processes ---- */
+
 static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 {
 	/* A child that died without a stop was killed with the whole process. */
 	if (!wait_child(thread->inferior->owner, child))
 		return pass_over(thread, 0);
+	if (thread->tells_end)
+		set_options(child, thread->inferior, 0);
 	event->kind = EVENT_CLONE;
 	event->child = thread_create(thread->inferior, child);
 	if (event->child) {
@@ -215,12 +269,6 @@ static bool on_vfork_done(struct thread *thread, pid_t child, struct event *even
 	(void)thread;
 	event->kind = EVENT_VFORK_DONE;
 	return true;
-}
-
-static bool is_last(const struct thread *thread)
-{
-	return TAILQ_FIRST(&thread->inferior->threads) == thread &&
-	       !TAILQ_NEXT(thread, link);
 }
 
 /* Of the threads of a group, only @thread is left. */
@@ -470,6 +518,7 @@ static decode_trace_event *const trace_events[] = {
 	[PTRACE_EVENT_CLONE] = on_clone,
 	[PTRACE_EVENT_EXEC] = on_exec,
 	[PTRACE_EVENT_VFORK_DONE] = on_vfork_done,
+	[PTRACE_EVENT_EXIT] = on_exit_stop,
 };
 
 static bool decode_stop(struct thread *thread, int status, struct event *event)

@@ -5,6 +5,7 @@
 #include "stops/control.h"
 #include "stops/hit.h"
 #include "stops/last_hit.h"
+#include "stops/location.h"
 #include "stops/pending.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
@@ -291,6 +292,19 @@ static void on_syscall(struct run *run, const struct event *event)
 		proceed_thread(run, thread);
 }
 
+/* A uprobe needs the leader (engine_ops.outdated): locations move before it ends.
+ * Nobody may run past them meanwhile; all may end, or run another program. */
+static void on_leader_ends(struct run *run, const struct event *event)
+{
+	struct inferior *inferior = event->inferior;
+
+	inferior->leaderless = true;
+	halt_all(run);
+	if (inferior->leaderless && TAILQ_NEXT(TAILQ_FIRST(&inferior->threads), link))
+		locations_move_outdated(inferior->breakpoints);
+	proceed_all(run);
+}
+
 static void on_thread_exit(struct run *run, const struct event *event)
 {
 	if (event->tid == run->stepping_over || event->tid == event->inferior->vforking)
@@ -325,6 +339,7 @@ static event_handler *const event_handlers[] = {
 	[EVENT_VFORK_DONE] = fork_on_vfork_done,
 	[EVENT_EXEC] = fork_on_exec,
 	[EVENT_SYSCALL] = on_syscall,
+	[EVENT_LEADER_ENDS] = on_leader_ends,
 	[EVENT_THREAD_EXIT] = on_thread_exit,
 	[EVENT_EXITED] = on_end,
 	[EVENT_KILLED] = on_end,

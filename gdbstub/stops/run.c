@@ -308,29 +308,6 @@ static void note_ended_leaders(struct run *run)
 	}
 }
 
-/*
- * A uprobe needs the leader (engine_ops.outdated). Its end makes a SIGCHLD to which no
- * event belongs.
- */
-static void move_from_ended_leaders(struct run *run)
-{
-	struct inferior *inferior;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		const struct thread *leader = inferior_thread(inferior, inferior->pid);
-
-		if (!inferior->breakpoints || !inferior->breakpoints->uprobed ||
-		    inferior->leaderless || inferior->vforking || run->stepping_over ||
-		    !leader || !leader->running || !thread_is_zombie(leader))
-			continue;
-		inferior->leaderless = true;
-		halt_all(run);
-		locations_move_outdated(inferior->breakpoints);
-		proceed_all(run);
-		return;
-	}
-}
-
 /* Was the last thread that had been resumed the one that ended? */
 static bool report_no_resumed(struct run *run, struct stop *stop)
 {
@@ -346,7 +323,6 @@ static bool report_no_resumed(struct run *run, struct stop *stop)
 static bool poll_stop(struct run *run, struct stop *stop)
 {
 	struct event event;
-	bool any = false;
 
 	run->more = false;
 	if (report_pending(run, stop))
@@ -356,14 +332,11 @@ static bool poll_stop(struct run *run, struct stop *stop)
 		inferiors_wait(&run->inferiors, false, &event);
 		if (event.kind == EVENT_NONE)
 			break;
-		any = true;
 		events_handle(run, &event);
 		if (report_pending(run, stop))
 			return true;
 	}
 	run->more = event.kind != EVENT_NONE;
-	if (!any)
-		move_from_ended_leaders(run);
 	note_ended_leaders(run);
 	if (report_pending(run, stop))
 		return true;

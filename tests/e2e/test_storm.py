@@ -365,6 +365,37 @@ def test_leader_gone(t):
     storm(t, 0, 4, 1000, "lut", interrupts=0.3)
 
 
+def test_leader_gone_unnoticed(t):
+    """Another server takes out its uprobe at the same place of the same file before ours
+    hears that the leader has ended: the kernel then looks whose traps are to stay, and
+    finds no memory of such a process."""
+    t.need_kernel_conditions()
+    program, beside = Storm(t, 1, 64, "lm"), Storm(t, 1, 64)
+    session, other = (Session(t, p, 0, condition()) for p in (program, beside))
+    for one in session, other:
+        one.client.send_bytes(one.client.frame("vCont;c"))
+    other.client.interrupt()
+    t.match("^T02", other.client.receive().decode(), "the other one's stop")
+    worker, = set(os.listdir(f"/proc/{program.pid}/task")) - {str(program.pid)}
+    for tid in program.pid, worker:
+        harness.wait_for(lambda: harness.process_state(tid) == "S", "the program running")
+    serving = session.server.serving
+    os.kill(serving, signal.SIGSTOP)
+    harness.wait_for(lambda: harness.process_state(serving) == "T", "the server stopped")
+    program.go(2)
+    harness.wait_for(lambda: harness.process_state(program.pid) in "tZ", "the leader's end")
+    t.equal(other.client.ask("D"), "OK", "D")
+    t.equal(other.server.wait(), 0, "status of the other server")
+    program.go()
+    harness.wait_for(lambda: harness.process_state(worker) == "t", "a stop")
+    os.kill(session.server.pid, signal.SIGCONT)
+    stop = session.client.receive().decode("latin1")
+    while stop[0] == "T":
+        session.step_off(session.on_hit(stop))
+        stop = session.resume("vCont;c")
+    session.must_agree(stop)
+
+
 def test_leader_gone_trap(t):
     """Traps of the stub's own: where a process had uprobes, and lost its leader, other
     servers with uprobes at the same place would take these."""

@@ -437,10 +437,10 @@ def test_a_task_with_the_same_memory(t):
     server.wait_output("status 7")
 
 
-def test_the_program_runs_itself_anew(t):
+def runs_itself_anew(t, kind):
     """Memory shows no trap that the kernel has for what ran before."""
     need_uprobes(t)
-    server = t.server("COMM", t.prog("kin"), "execs", 10)
+    server = t.server("COMM", t.prog("kin"), kind, 10)
     gdb = t.gdb(server, "monitor set engine uprobe", "catch exec",
                 "break work if round >= 0", prog=t.prog("kin"), python="""
 found = []
@@ -455,6 +455,38 @@ while alive():
 emit(found=found, engines=run("monitor breakpoints"))
 """)
     t.equal(gdb.results[0]["found"], list(range(10, -1, -1)), "stops, or changed text")
+
+
+def test_the_program_runs_itself_anew(t):
+    runs_itself_anew(t, "execs")
+
+
+def test_another_thread_runs_it_anew(t):
+    """The first thread, which tells of its end, ends before the call does."""
+    runs_itself_anew(t, "relay")
+
+
+def test_killed(t):
+    """No thread that is to tell of its end waits for anybody then."""
+    need_uprobes(t)
+    for how in "while it runs", "while it is stopped", "by the client":
+        many = Many(t, threads=4, rounds=100000000)
+        many.client.monitor("set engine uprobe")
+        many.insert(7, NEVER)
+        many.client.send_bytes(many.client.frame("vCont;c"))
+        harness.wait_for(lambda: len(os.listdir(f"/proc/{many.pid}/task")) == 4, "threads")
+        if how != "while it runs":
+            many.client.interrupt()
+            t.match("^T02", many.client.receive().decode(), "a stop")
+        if how == "by the client":
+            t.equal(many.client.ask(f"vKill;{many.pid:x}"), "OK", "vKill")
+            t.equal(harness.process_state(many.pid), None, "what is left of the program")
+            continue
+        os.kill(many.pid, signal.SIGKILL)
+        if how == "while it is stopped":
+            harness.wait_for(lambda: harness.process_state(many.pid) in ("Z", None), "its end")
+            many.client.send_bytes(many.client.frame("vCont;c"))
+        t.match("^X09", many.client.receive().decode(), f"its end, killed {how}")
 
 
 def cpu_time(t, rounds):

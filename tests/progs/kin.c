@@ -7,11 +7,13 @@
  *   memory   clone() with the memory, and nothing else, shared: both run at a time
  *   exec     fork, and then this program anew
  *   execs    no child: the program replaces itself, ROUNDS times
+ *   relay    the same, from its second thread
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,12 +64,27 @@ static pid_t start(const char *kind, char **argv)
 	_exit(7);
 }
 
-static void again(char **argv)
+static void *again(void *argv)
 {
-	char left[16];
+	char **arguments = argv, left[16];
 
 	snprintf(left, sizeof(left), "%d", rounds - 1);
-	execl(argv[0], argv[0], "execs", left, (char *)NULL);
+	execl(arguments[0], arguments[0], arguments[1], left, (char *)NULL);
+	return NULL;
+}
+
+static int replace(char **argv)
+{
+	pthread_t thread;
+
+	work(rounds, 0);
+	if (rounds == 0)
+		return 0;
+	if (strcmp(argv[1], "execs") == 0)
+		again(argv);
+	else if (pthread_create(&thread, NULL, again, argv) == 0)
+		pthread_join(thread, NULL);
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -79,12 +96,8 @@ int main(int argc, char **argv)
 	rounds = argc == 3 ? atoi(argv[2]) : 0;
 	if (strcmp(kind, "leaf") == 0)
 		return run(1);
-	if (strcmp(kind, "execs") == 0) {
-		work(rounds, 0);
-		if (rounds > 0)
-			again(argv);
-		return 0;
-	}
+	if (strcmp(kind, "execs") == 0 || strcmp(kind, "relay") == 0)
+		return replace(argv);
 	pid = start(kind, argv);
 	printf("child %d\n", (int)pid);
 	fflush(stdout);

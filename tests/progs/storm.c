@@ -35,7 +35,8 @@ enum { PATIENCE = 30000, CHURN_CALLS = 8 }; /* ms until something is lost for go
 
 /* The file; test_storm.py knows the order. */
 static struct counts {
-	atomic_ulong go;		 /* the test says: 1 begin, 2 be quiet */
+	atomic_ulong go;		 /* the test says: 1 begin, 2 be quiet (but
+					  * a leader that is to end does) */
 	atomic_ulong hit_at, watched_at; /* addresses */
 	atomic_ulong calls, trues;	 /* of hit() */
 	atomic_ulong sent, handled;	 /* SIGUSR1 */
@@ -542,7 +543,7 @@ static void *run_all(void *letters)
 			handle(activities[i].signal);
 	if (strchr(letters, 'c'))
 		handle(SIGCONT);
-	while (!atomic_load(&counts->go))
+	while (atomic_load(&counts->go) != 1)
 		usleep(1000);
 	if (strchr(letters, 'b'))
 		block_traps();
