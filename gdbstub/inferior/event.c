@@ -14,7 +14,7 @@ static const char *const names[] = {
 	[EVENT_EXEC] = "exec",
 	[EVENT_SYSCALL] = "syscall",
 	[EVENT_THREAD_EXIT] = "thread-exit",
-	[EVENT_LEADER_ENDS] = "leader ends",
+	[EVENT_LEADER_ENDS] = "leader-ends",
 	[EVENT_EXITED] = "exited",
 	[EVENT_KILLED] = "killed",
 };

@@ -7,36 +7,31 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A leader that has ended before its threads has no memory. */
-static const struct thread *thread_with_memory(const struct inferior *inferior)
+/* The file of any thread, and whose it is; -1: none can be opened. A leader that has
+ * ended before its threads has no memory. */
+static int open_any(const struct inferior *inferior, pid_t *tid)
 {
 	const struct thread *thread;
+	char path[64];
+	int fd = -1;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (!thread_is_zombie(thread))
+		if (thread_is_zombie(thread))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", inferior->pid,
+			 thread->tid);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		*tid = thread->tid;
+		if (fd >= 0)
 			break;
 	}
-	return thread;
-}
-
-static int open_by(const struct inferior *inferior, const struct thread *thread)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", inferior->pid,
-		 thread->tid);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return fd;
 }
 
 void memory_open(struct inferior *inferior)
 {
-	const struct thread *thread = thread_with_memory(inferior);
-
 	memory_close(inferior);
-	if (!thread)
-		return;
-	inferior->mem_fd = open_by(inferior, thread);
-	inferior->mem_tid = thread->tid;
+	inferior->mem_fd = open_any(inferior, &inferior->mem_tid);
 }
 
 void memory_close(struct inferior *inferior)
@@ -54,17 +49,17 @@ void memory_close(struct inferior *inferior)
 static bool reopen(struct inferior *inferior)
 {
 	const struct thread *thread = inferior_thread(inferior, inferior->mem_tid);
+	pid_t tid;
 	int fd;
 
 	if (thread && !thread_is_zombie(thread))
 		return false;
-	thread = thread_with_memory(inferior);
-	fd = thread ? open_by(inferior, thread) : -1;
+	fd = open_any(inferior, &tid);
 	if (fd < 0)
 		return false;
 	memory_close(inferior);
 	inferior->mem_fd = fd;
-	inferior->mem_tid = thread->tid;
+	inferior->mem_tid = tid;
 	return true;
 }
 
