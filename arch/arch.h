@@ -225,6 +225,7 @@ struct cs_insn; /* capstone/capstone.h */
 
 struct arch_ops {
 	const char *name; /* "x86_64" */
+	uint32_t audit;	  /* AUDIT_ARCH_* of its system calls, for seccomp(2) */
 	const struct regset_def *regsets;
 	unsigned int nregsets;
 

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/rights.h"
+
 /* si_code of a perf event's SIGTRAP; glibc 2.36 does not name it (the kernel's
  * include/uapi/asm-generic/siginfo.h). */
 enum { SI_CODE_PERF = 6 };
@@ -34,6 +36,7 @@ bool hw_event_siginfo(const siginfo_t *info, uint64_t *sig_data)
 
 int hw_event_open(const struct hw_event_options *options, pid_t tid)
 {
+	RIGHTS_RAISED_IN_SCOPE;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(attr),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/rights.h"
 #include "base/setcap.h"
 #include "inferior/proc.h"
 #include "bpf/alive.h"
@@ -39,6 +40,7 @@ enum { LOG_STATS = 4 };
 int bpf_kernel_load(enum bpf_kind kind, const struct bpf_insn *insns, size_t count,
 		    char *log, size_t log_size)
 {
+	RIGHTS_RAISED_IN_SCOPE;
 	enum bpf_prog_type type = kind == BPF_KIND_EVENT ? BPF_PROG_TYPE_PERF_EVENT
 							 : BPF_PROG_TYPE_KPROBE;
 	struct bpf_prog_load_opts options = {
@@ -181,6 +183,7 @@ static void find_pid_ns(struct bpf_kernel *kernel)
 
 static struct error *make_shared(struct bpf_kernel *kernel)
 {
+	RIGHTS_RAISED_IN_SCOPE;
 	const struct bpf_map_create_opts options = {
 		.sz = sizeof(options),
 		.map_flags = BPF_F_MMAPABLE,
@@ -198,6 +201,8 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 	if (shared == MAP_FAILED)
 		return error_create(errno,
 				    "the BPF map of the counts cannot be mapped");
+	/* A child that is to be traced has nothing of it (base/rights.h). */
+	madvise(shared, sizeof(struct bpf_shared), MADV_DONTFORK);
 	kernel->shared = shared;
 	return NULL;
 }
@@ -205,6 +210,8 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 /* The kernel lets such a map have to do with programs of one kind only. */
 static struct error *make_nothing(struct bpf_kernel *kernel)
 {
+	RIGHTS_RAISED_IN_SCOPE;
+
 	for (unsigned int kind = BPF_KIND_UPROBE; kind < BPF_KINDS; kind++) {
 		int fd = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "truehit_nothing",
 					sizeof(uint32_t), sizeof(uint32_t), 1, NULL);

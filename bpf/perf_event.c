@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "bpf/hw_event.h"
 #include "stops/slots.h"
 
@@ -23,23 +23,6 @@ static void perf_placement_close(struct perf_placement *placement)
 	free(placement->fds);
 	placement->fds = NULL;
 	placement->nfds = 0;
-}
-
-/* Many threads need many descriptors. Raises the limit only for our own opening:
- * programs that we start are to have the one that the user gave us. */
-static int open_event(const struct hw_event_options *options, pid_t tid)
-{
-	struct rlimit limit, raised;
-	int fd = hw_event_open(options, tid);
-
-	if (fd != -EMFILE || getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return fd;
-	raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
-	if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
-		return fd;
-	fd = hw_event_open(options, tid);
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return fd;
 }
 
 static int open_on_thread(const struct perf_event *state,
@@ -67,7 +50,7 @@ static int open_on_thread(const struct perf_event *state,
 		int fd;
 
 		options.region = regions[i];
-		fd = open_event(&options, thread->tid);
+		fd = hw_event_open(&options, thread->tid);
 		if (fd < 0)
 			return fd;
 		placement->fds[placement->nfds++] = fd;
@@ -96,7 +79,9 @@ static int perf_placement_open(const struct perf_event *state,
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &placement->base.location->inferior->threads, link) {
-		int r = open_on_thread(state, placement, thread);
+		int r = descriptors_are_short()
+				? -EMFILE
+				: open_on_thread(state, placement, thread);
 
 		if (r < 0 && r != -ESRCH) /* else just gone */
 			return r;
@@ -116,10 +101,10 @@ static struct error *insert_error(int r)
 	case -EPERM:
 	case -EACCES:
 		return error_create(-r, "perf events of this process may not be opened "
-					"(needs cap_perfmon and cap_sys_ptrace)");
+					"(it is protected: needs root)");
 	case -EMFILE:
-		return error_create(EMFILE, "one event per thread and breakpoint needs "
-					    "more descriptors (raise ulimit -n)");
+		return descriptors_error("a hardware breakpoint needs an event for "
+					 "each thread");
 	default:
 		return error_create(-r, "a hardware breakpoint event cannot be opened");
 	}
@@ -256,6 +241,14 @@ static int perf_event_thread_added(struct engine *engine, struct location *locat
 	if (r < 0 || location->state != LOCATION_IN)
 		return r;
 	return switch_events(placement, first, hw_event_enable);
+}
+
+static void perf_event_give_back(struct engine *engine)
+{
+	struct perf_event *state = engine->state;
+
+	programs_forget_idle(&state->programs);
+	programs_forget_idle(&state->kernel_programs);
 }
 
 /* How many slots of a thread can be taken now, or a negative errno. */
@@ -407,6 +400,7 @@ const struct engine_ops perf_event_engine = {
 	.resume = perf_event_resume,
 	.outdated = perf_event_outdated,
 	.thread_added = perf_event_thread_added,
+	.give_back = perf_event_give_back,
 	.slots_free = perf_event_slots_free,
 	.on_stop = perf_event_on_stop,
 	.print_found = perf_event_print_found,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/descriptors.h"
+
 struct placements *placements_create(void)
 {
 	struct placements *placements = calloc(1, sizeof(*placements));
@@ -35,10 +37,12 @@ struct error *placement_init(struct placement *placement, struct engine *engine,
 			     const struct bpf_site *site)
 {
 	struct placements *placements = engine->placements;
-	struct error *error =
-		program_get(programs, &location->conditions, &location->commands.list,
-			    site, &placement->program);
+	struct error *error;
 
+	if (descriptors_are_short())
+		return descriptors_error("the kernel gets no program for it");
+	error = program_get(programs, &location->conditions, &location->commands.list,
+			    site, &placement->program);
 	if (error)
 		return error;
 	placement->engine = engine;

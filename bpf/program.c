@@ -281,8 +281,10 @@ static struct error *program_make(struct programs *programs,
 	int r = program_create(programs, conditions, commands, site, &program);
 
 	if (r < 0)
-		return error_create(-r == ENOSPC ? 0 : -r,
-				    "no place for another program in the kernel");
+		return error_create(-r == ENOSPC ? ENOBUFS : -r,
+				    "no place for another program in the kernel (%d at "
+				    "most)",
+				    BPF_LOCATIONS_MAX);
 	error = make_code(programs, program);
 	if (error) {
 		program_destroy(programs, program);
@@ -320,6 +322,11 @@ struct error *program_get(struct programs *programs,
 	program->used = true;
 	*ret = program;
 	return NULL;
+}
+
+void programs_forget_idle(struct programs *programs)
+{
+	trim(programs, 0);
 }
 
 void program_put(struct programs *programs, struct program *program)

@@ -66,5 +66,7 @@ struct error *program_get(struct programs *programs,
 /** Gives it back; it may be kept or freed. It runs nowhere any more, and its counts
  * are gone. NULL is legal. */
 void program_put(struct programs *programs, struct program *program);
+/** Frees all that nobody uses, and their descriptors. */
+void programs_forget_idle(struct programs *programs);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/rights.h"
 
 /* Programs at a breakpoint are not interrupted between reserving and submitting; in
  * a virtual machine, their processor may be. Those at a uprobe are preempted as any
@@ -34,6 +35,7 @@ static struct error *map_failed(struct ring *ring, const char *name)
 
 struct error *ring_create(struct ring *ring, const char *name, size_t size)
 {
+	RIGHTS_RAISED_IN_SCOPE;
 	size_t page = page_size();
 	char *producer;
 	void *consumer;
@@ -53,6 +55,9 @@ struct error *ring_create(struct ring *ring, const char *name, size_t size)
 		return map_failed(ring, name);
 	ring->producer = (const unsigned long *)producer;
 	ring->data = producer + page;
+	/* A child that is to be traced has nothing of it (base/rights.h). */
+	madvise(consumer, page, MADV_DONTFORK);
+	madvise(producer, page + 2 * size, MADV_DONTFORK);
 	return NULL;
 }
 

@@ -14,9 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/rights.h"
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
 #include "inferior/hit_step.h"
+#include "inferior/proc.h"
 
 enum {
 	/* The child stops itself by it after each pass; nobody can block it. */
@@ -107,10 +109,8 @@ child_main(pid_t parent, struct trial_shared *shared)
 	close_range(0, ~0U, 0);
 	make_pipe(fds);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* File capabilities made us undumpable, and so untouchable without
-	 * CAP_SYS_PTRACE; an inferior runs a program of its own and is not. */
-	prctl(PR_SET_DUMPABLE, 1);
-	if (getppid() != parent || ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
+	if (rights_let_trace(fds, 2) < 0 || getppid() != parent ||
+	    ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 		_exit(1);
 	while (kill(self, MARK) == 0) {
 		do_job(shared);
@@ -324,9 +324,12 @@ struct error *trial_open_probe(const struct trial *trial,
 			       const struct uprobe_options *options, int program_fd,
 			       int *fd)
 {
+	_cleanup_close_ int memory = proc_open_memory(trial->pid);
 	struct inferiors nobody;
-	struct inferior child = {
-		.pid = trial->pid, .arch = trial->arch, .owner = &nobody, .mem_fd = -1};
+	struct inferior child = {.pid = trial->pid,
+				 .arch = trial->arch,
+				 .owner = &nobody,
+				 .mem_fd = memory};
 	struct uprobe_target target;
 	struct error *error;
 
@@ -340,11 +343,12 @@ struct error *trial_open_probe(const struct trial *trial,
 	return *fd < 0 ? uprobe_event_error(options, -*fd) : NULL;
 }
 
-/* The child's code is ours. */
 bool trial_is_return(const struct trial *trial, uint64_t pc)
 {
 	const struct arch_ops *arch = trial->arch;
+	long word;
 
-	return memcmp((const void *)(uintptr_t)(pc - arch->syscall_len),
-		      arch->syscall_insn, arch->syscall_len) == 0;
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, trial->pid, pc - arch->syscall_len, NULL);
+	return errno == 0 && memcmp(&word, arch->syscall_insn, arch->syscall_len) == 0;
 }

@@ -355,6 +355,14 @@ static void uprobe_settle(struct engine *engine)
 	closer_collect(((struct uprobe *)engine->state)->closer, true);
 }
 
+static void uprobe_give_back(struct engine *engine)
+{
+	struct uprobe *state = engine->state;
+
+	closer_collect(state->closer, true);
+	programs_forget_idle(&state->programs);
+}
+
 static const struct hit_costs *uprobe_costs(const struct engine *engine)
 {
 	return &((const struct uprobe *)engine->state)->costs;
@@ -398,6 +406,7 @@ const struct engine_ops uprobe_engine = {
 	.kernel_traps = true,
 	.show_originals = uprobe_show_originals,
 	.settle = uprobe_settle,
+	.give_back = uprobe_give_back,
 	.costs = uprobe_costs,
 	.print_found = uprobe_print_found,
 	.counts = placement_counts,

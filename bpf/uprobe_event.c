@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/descriptors.h"
+#include "base/rights.h"
 #include "base/setcap.h"
 #include "bpf/kernel.h"
 #include "inferior/proc.h"
@@ -111,14 +113,22 @@ static char *path_by_name(const struct inferior *inferior,
 /* Devices are not compared: some file systems (btrfs) tell two different ones. */
 static int open_mapped(const char *path, const struct mapping *mapping)
 {
-	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	_cleanup_close_ int found = path ? open(path, O_PATH | O_CLOEXEC) : -1, fd = -1;
 	struct stat file;
 
-	if (fd < 0)
+	if (found < 0)
 		return path ? -errno : -ENOMEM;
-	if (fstat(fd, &file) < 0)
-		return -errno;
+	fd = proc_open_regular(found, &file);
+	if (fd < 0)
+		return fd;
 	return file.st_ino == mapping->inode ? take_fd(&fd) : -ENOENT;
+}
+
+static int open_by_mapping(const char *path, const struct mapping *mapping)
+{
+	RIGHTS_RAISED_IN_SCOPE;
+
+	return open_mapped(path, mapping);
 }
 
 /* Sets the target's path. */
@@ -129,7 +139,7 @@ static struct error *open_target(const struct inferior *inferior,
 	_cleanup_free_ char *command = NULL;
 
 	ret->path = path_by_mapping(inferior, mapping);
-	*fd = open_mapped(ret->path, mapping);
+	*fd = open_by_mapping(ret->path, mapping);
 	if (*fd < 0) {
 		free(ret->path);
 		ret->path = path_by_name(inferior, mapping);
@@ -293,6 +303,8 @@ static int open_perf(uint32_t type, const struct uprobe_target *target, pid_t pi
 int uprobe_event_open(const struct uprobe_options *options,
 		      const struct uprobe_target *target, pid_t pid, int program_fd)
 {
+	RIGHTS_RAISED_IN_SCOPE;
+
 	return options->multi ? open_multi(target, pid, program_fd)
 			      : open_perf(options->perf_type, target, pid, program_fd);
 }
@@ -310,6 +322,8 @@ struct error *uprobe_event_error(const struct uprobe_options *options, int err)
 	case ENOTSUPP_KERNEL:
 		return error_create(0,
 				    "the kernel makes no uprobe at this instruction");
+	case EMFILE:
+		return descriptors_error("a uprobe cannot be made");
 	default:
 		return error_create(err, "a uprobe cannot be made");
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/rights.h"
 #include "bpf/kernel.h"
 #include "bpf/trial.h"
 
@@ -34,8 +35,17 @@ static int load_counter(const struct uprobe_options *options, int map_fd)
 			       sizeof(insns) / sizeof(*insns), NULL, 0);
 }
 
+static int make_map(void)
+{
+	RIGHTS_RAISED_IN_SCOPE;
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_trial", sizeof(uint32_t),
+			      sizeof(uint64_t), 1, NULL);
+}
+
 static uint64_t read_count(int map_fd)
 {
+	RIGHTS_RAISED_IN_SCOPE;
 	const uint32_t key = 0;
 	uint64_t count = 0;
 
@@ -64,9 +74,7 @@ static struct error *try_in(struct trial *trial, struct closer *closer,
 			    const struct uprobe_options *options)
 {
 	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
-	_cleanup_close_ int map_fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_trial", sizeof(uint32_t),
-			       sizeof(uint64_t), 1, NULL);
+	_cleanup_close_ int map_fd = make_map();
 	_cleanup_close_ int program_fd =
 		map_fd < 0 ? map_fd : load_counter(options, map_fd);
 	struct error *error;

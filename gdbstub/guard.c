@@ -11,6 +11,7 @@
 
 #include "base/ending.h"
 #include "base/log.h"
+#include "base/rights.h"
 
 /* What the guard takes: the server's signals and those of job control. Any other ends
  * it, and so the server. */
@@ -57,6 +58,7 @@ static void follow(pid_t server)
 static void __attribute__((noreturn)) guard_main(pid_t server, const sigset_t *set)
 {
 	close_range(0, ~0U, 0);
+	rights_give_up();
 	for (;;) {
 		int number = sigwaitinfo(set, NULL);
 

@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "guard.h"
 #include "options.h"
 #include "server.h"
@@ -10,9 +11,13 @@
 int main(int argc, char **argv)
 {
 	struct server server = {0};
-	struct error *error _cleanup_error_ =
-		options_parse(&server.options, argc, argv);
+	struct error *error _cleanup_error_ = rights_init();
 
+	if (error) {
+		log_warning("%s", error_text(error));
+		return EXIT_FAILURE;
+	}
+	error = options_parse(&server.options, argc, argv);
 	if (error) {
 		log_warning("%s\nTry 'truehit --help'.", error_text(error));
 		return EXIT_FAILURE;

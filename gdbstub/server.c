@@ -123,13 +123,16 @@ bool server_take_stop(struct server *server, struct stop *stop)
 
 static void poll_stops(struct server *server)
 {
-	bool had_process = has_process(server);
+	bool stopped, had_process = has_process(server);
 	struct stop stop;
 
 	/* The program waits until the client has read. */
 	if (server->run.running && console_is_full(server))
 		return;
-	if (server_take_stop(server, &stop)) {
+	server->run.inferiors.quiet = server->quiet;
+	stopped = server_take_stop(server, &stop);
+	server->run.inferiors.quiet = false;
+	if (stopped) {
 		if (server->connection)
 			tell_stop(server, &stop);
 		else if (is_last_end(server, &stop))
@@ -163,6 +166,7 @@ static void accept_client(struct server *server)
 	server->connection = listener_accept(&server->listener);
 	if (!server->connection)
 		return;
+	server->run.inferiors.client = connection_input(server->connection);
 	begin_session(server);
 	run_rejoin(&server->run);
 	if (server->options.once)
@@ -195,6 +199,7 @@ static void lose_client(struct server *server)
 	bool useful = has_process(server) || stays(server);
 
 	connection_drain(server->connection, DRAIN_PATIENCE);
+	server->run.inferiors.client = PATIENCE_NOBODY;
 	connection_destroy(server->connection);
 	server->connection = NULL;
 	console_close(server);
@@ -237,7 +242,8 @@ static void serve_client(struct server *server)
 	struct cursor packet;
 
 	connection_io(server->connection);
-	while (server->connection && !server->ending) {
+	/* What has been read may be thousands of requests. */
+	while (server->connection && !server->ending && !ending_asked()) {
 		switch (connection_next(server->connection, &packet)) {
 		case CONNECTION_NOTHING:
 			return;
@@ -263,8 +269,10 @@ static void take_signals(struct server *server)
 	struct signalfd_siginfo info;
 
 	while (read(server->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (info.ssi_signo == SIGCHLD) {
+			inferiors_changed(&server->run.inferiors);
 			continue;
+		}
 		server->ending = true;
 		raise((int)info.ssi_signo); /* nobody shall wait any more */
 		log_debug(LOG_SERVER, "ended by %s", signal_name((int)info.ssi_signo));
@@ -297,12 +305,17 @@ static void wait_for_work(struct server *server)
 	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
 	if (server->connection) {
 		connection_poll(server->connection, fds + count);
+		/* A socket need not be looked at twice for nothing. */
+		if (fds[count + 1].events == 0 && fds[count + 1].fd == fds[count].fd)
+			fds[count + 1].fd = -1;
 		count += CONNECTION_POLL_FDS;
 	} else {
 		count += listener_poll(&server->listener, fds + count);
 	}
+	server->quiet = false;
 	if (poll(fds, count, patience(server)) < 0)
 		return;
+	server->quiet = !fds[0].revents;
 	if (fds[0].revents)
 		take_signals(server);
 	for (nfds_t i = 2; i < count; i++)
@@ -360,6 +373,16 @@ static void signals_to_catch(sigset_t *set)
 			sigdelset(set, number);
 	}
 	sigaddset(set, SIGCHLD);
+}
+
+/* A parent's `trap "" CHLD` would have the kernel send none of a stop
+ * (kernel/signal.c: do_notify_parent_cldstop). */
+static bool sigchld_is_sent(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+	       !(action.sa_flags & SA_NOCLDSTOP);
 }
 
 /*
@@ -455,6 +478,7 @@ static void close_server(struct server *server)
 	say_processes(server, "Detaching", true);
 	run_deinit(&server->run);
 	session_deinit(&server->session);
+	server->run.inferiors.client = PATIENCE_NOBODY;
 	connection_destroy(server->connection);
 	server->connection = NULL;
 	console_close(server);
@@ -476,6 +500,8 @@ int server_main(struct server *server)
 		return EXIT_FAILURE;
 	}
 	run_init(&server->run);
+	/* catch_signals has blocked it, and take_signals tells. */
+	server->run.inferiors.told_by_sigchld = sigchld_is_sent();
 	if (server->listener.comm.kind == COMM_STDIO) /* stdout is the connection */
 		server->run.own_output = output_descriptor(STDERR_FILENO);
 	server->run.output = console_output(server);

@@ -22,6 +22,7 @@ struct server {
 	struct console console;
 	struct stop untold; /* the client waits for it, and for text before it */
 	int signal_fd;
+	bool quiet;    /* poll(2) has just told of no signal */
 	bool printing; /* commands have just printed */
 	bool leaving;  /* all is told: end when the client has it */
 	bool ending;   /* leave the event loop */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/words.h"
 #include "inferior/shell.h"
 
@@ -19,6 +20,7 @@ void startup_init(struct startup *startup, const struct options *options)
 		.wrapper = options->wrapper,
 	};
 	signal_state_save(&startup->signals);
+	descriptors_raise(&startup->descriptors);
 }
 
 static void forget_program(struct startup *startup)
@@ -180,6 +182,7 @@ struct launch_options startup_launch_options(const struct startup *startup)
 		.envp = startup->environment,
 		.directory = startup->directory,
 		.signals = &startup->signals,
+		.descriptors = &startup->descriptors,
 		.disable_randomization = startup->disable_randomization,
 	};
 }

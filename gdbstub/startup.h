@@ -7,6 +7,7 @@
 #define TRUEHIT_STARTUP_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -22,9 +23,11 @@ struct startup {
 	bool with_shell, disable_randomization;
 	char *const *wrapper;	     /* of the command line, or NULL */
 	struct signal_state signals; /* what programs inherit */
+	struct rlimit descriptors;   /* ... too */
 };
 
-/** As the command line says. To be called before the server changes signals. */
+/** As the command line says. To be called before the server changes signals; raises
+ * the limit of descriptors. */
 void startup_init(struct startup *startup, const struct options *options);
 void startup_deinit(struct startup *startup);
 

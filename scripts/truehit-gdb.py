@@ -613,11 +613,23 @@ def monitor(line):
         raise gdb.GdbError(str(error)) from None
 
 
-def gdb_breakpoint(number):
+def numbers():
+    """Of all breakpoints. gdb.breakpoints() leaves dprintfs out."""
+    return re.findall(r"^(\d+) ", capture("info breakpoints"), re.M)
+
+
+def addresses(number):
+    """Of the locations of gdb's breakpoint."""
     for breakpoint in gdb.breakpoints():
-        if breakpoint.number == number:
-            return breakpoint
-    raise gdb.GdbError(f"No breakpoint number {number}.")
+        if breakpoint.number == number and hasattr(breakpoint, "locations"):
+            return [f"*{location.address:#x}" for location in breakpoint.locations
+                    if location.address is not None]
+    if str(number) not in numbers():
+        raise gdb.GdbError(f"No breakpoint number {number}.")
+    # A row for each; conditions and commands are in lines of their own.
+    rows = re.findall(rf"^{number}(?:\.\d+)? .*?\s(0x[0-9a-f]+)\s",
+                      capture(f"info breakpoints {number}"), re.M)
+    return ["*" + address for address in rows]
 
 
 def places(text):
@@ -626,13 +638,7 @@ def places(text):
     match = re.fullmatch(r"(\d+)(?:\.(\d+))?", text)
     if not match:
         return [text]
-    breakpoint = gdb_breakpoint(int(match.group(1)))
-    if hasattr(breakpoint, "locations"):
-        found = [f"*{location.address:#x}" for location in breakpoint.locations
-                 if location.address is not None]
-    else:
-        table = capture(f"info breakpoints {breakpoint.number}")
-        found = ["*" + address for address in re.findall(r" (0x[0-9a-f]+) ", table)]
+    found = addresses(int(match.group(1)))
     if match.group(2):
         found = found[int(match.group(2)) - 1:int(match.group(2))]
     if not found:
@@ -667,8 +673,7 @@ class OnLocation(gdb.Command):
     def complete(self, text, word):
         if len(text.split()) > 1 or text.endswith(" "):
             return ["on", "off"] if self.name == "count" else gdb.COMPLETE_NONE
-        numbers = [str(breakpoint.number) for breakpoint in gdb.breakpoints()]
-        return [number for number in numbers if number.startswith(word or "")]
+        return [number for number in numbers() if number.startswith(word or "")]
 
 
 class Explain(OnLocation):

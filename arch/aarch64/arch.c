@@ -4,6 +4,7 @@
 #include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -43,6 +44,7 @@ static struct error *init(void)
 
 static const struct arch_ops aarch64 = {
 	.name = "aarch64",
+	.audit = AUDIT_ARCH_AARCH64,
 	.regsets = aarch64_regsets,
 	.nregsets = AARCH64_NREGSETS,
 	.pc_reg = AARCH64_PC,

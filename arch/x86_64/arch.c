@@ -3,6 +3,7 @@
 
 #include <capstone/capstone.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -36,6 +37,7 @@ static int syscall_number(pid_t tid, int *number)
 
 static const struct arch_ops x86_64 = {
 	.name = "x86_64",
+	.audit = AUDIT_ARCH_X86_64,
 	.regsets = x86_64_regsets,
 	.nregsets = X86_64_NREGSETS,
 	.pc_reg = X86_64_RIP,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/buffer.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void buffer_deinit(struct buffer *buffer)
 	buffer_init(buffer);
 }
 
-static bool buffer_reserve(struct buffer *buffer, size_t more)
+bool buffer_reserve(struct buffer *buffer, size_t more)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : 64;
 	char *data;
@@ -60,18 +61,24 @@ void buffer_append_string(struct buffer *buffer, const char *string)
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
+	char shorter[256];
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	n = vsnprintf(shorter, sizeof(shorter), format, args);
 	va_end(args);
+	if (n >= (int)sizeof(shorter)) {
+		va_start(args, format);
+		n = vasprintf(&text, format, args);
+		va_end(args);
+	}
 	if (n < 0) {
 		text = NULL;
 		buffer->failed = true;
 		return;
 	}
-	buffer_append(buffer, text, (size_t)n);
+	buffer_append(buffer, text ? text : shorter, (size_t)n);
 }
 
 void buffer_append_count(struct buffer *buffer, uint64_t count)
@@ -86,16 +93,37 @@ void buffer_append_count(struct buffer *buffer, uint64_t count)
 	}
 }
 
+static char hex_digit(unsigned int value)
+{
+	return "0123456789abcdef"[value];
+}
+
+/* All eight digits at once, as memory goes to clients this way: a digit a byte, of
+ * which those above 9 are letters. There is room for them. */
+static void append_hex_of_four(struct buffer *buffer, const unsigned char *bytes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t digits = (uint64_t)bytes[0] | (uint64_t)bytes[1] << 16 |
+			  (uint64_t)bytes[2] << 32 | (uint64_t)bytes[3] << 48;
+
+	digits = (digits >> 4 | digits << 8) & 15 * ones;
+	digits += '0' * ones + ((digits + 6 * ones) >> 4 & ones) * ('a' - '0' - 10);
+	digits = htole64(digits);
+	memcpy(buffer->data + buffer->len, &digits, sizeof(digits));
+	buffer->len += sizeof(digits);
+}
+
 void buffer_append_hex(struct buffer *buffer, const void *data, size_t len)
 {
-	static const char digits[] = "0123456789abcdef";
 	const unsigned char *bytes = data;
 
 	if (!buffer_reserve(buffer, 2 * len))
 		return;
-	for (size_t i = 0; i < len; i++) {
-		buffer->data[buffer->len++] = digits[bytes[i] >> 4];
-		buffer->data[buffer->len++] = digits[bytes[i] & 15];
+	for (; len >= 4; len -= 4, bytes += 4)
+		append_hex_of_four(buffer, bytes);
+	for (; len > 0; len--, bytes++) {
+		buffer->data[buffer->len++] = hex_digit(*bytes >> 4);
+		buffer->data[buffer->len++] = hex_digit(*bytes & 15);
 	}
 	buffer->data[buffer->len] = '\0';
 }

@@ -13,7 +13,7 @@ char *setcap_command(const char *more)
 	if (n < 0 || n == sizeof(file))
 		n = snprintf(file, sizeof(file), "truehit");
 	return asprintf(&command,
-			"setcap cap_bpf,cap_perfmon,cap_sys_ptrace%s%s+ep %.*s",
+			"setcap cap_bpf,cap_perfmon%s%s+ep %.*s; see README, Rights",
 			more ? "," : "", more ? more : "", (int)n, file) < 0
 		       ? NULL
 		       : command;

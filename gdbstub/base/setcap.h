@@ -3,8 +3,9 @@
 #ifndef TRUEHIT_BASE_SETCAP_H
 #define TRUEHIT_BASE_SETCAP_H
 
-/** The command that gives this program's file what it needs (README, Rights), and @more
- * (a capability, or NULL), to be shown. The caller's to free; NULL: no memory. */
+/** The command that gives this program's file what it needs, and @more (a capability,
+ * or NULL), to be shown, with the place in README that tells whom the file should
+ * serve. The caller's to free; NULL: no memory. */
 char *setcap_command(const char *more);
 
 #endif

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/setcap.h"
+#include "base/rights.h"
 #include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
@@ -73,9 +74,26 @@ static bool all_have_ended(pid_t pid)
 	return true;
 }
 
-static struct error *not_permitted(pid_t pid)
+/* The kernel lets us trace who has no more capabilities than we have: these are lent,
+ * and not our user's. */
+static bool has_lent_rights(pid_t tid)
 {
-	_cleanup_free_ char *command = setcap_command(NULL);
+	return rights_are_lent() && proc_status_bits(tid, "CapPrm") != 0;
+}
+
+/* What is not dumpable belongs to root in /proc (proc(5)). */
+static bool is_protected(pid_t pid)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return stat(path, &st) == 0 && st.st_uid != getuid();
+}
+
+/* @tid: one of its threads, to which the reason applies. */
+static struct error *not_permitted(pid_t pid, pid_t tid)
+{
 	long tracer = proc_status_number(pid, "TracerPid");
 	long scope = proc_number("/proc/sys/kernel/yama/ptrace_scope");
 
@@ -88,8 +106,20 @@ static struct error *not_permitted(pid_t pid)
 		return error_create(
 			EPERM,
 			"Cannot attach to process %d, which is another user's "
-			"(needs root, or: %s)",
-			pid, command ? command : "setcap");
+			"(needs root)",
+			pid);
+	if (is_protected(pid))
+		return error_create(
+			EPERM,
+			"Cannot attach to process %d, which is protected, as it has "
+			"more rights than you (setuid, capabilities) or wants to be "
+			"(prctl(2), PR_SET_DUMPABLE): needs root",
+			pid);
+	if (has_lent_rights(tid))
+		return error_create(EPERM,
+				    "Cannot attach to process %d, which has "
+				    "capabilities (needs root)",
+				    pid);
 	if (scope > 0)
 		return error_create(
 			EPERM,
@@ -98,6 +128,24 @@ static struct error *not_permitted(pid_t pid)
 			pid, scope);
 	return error_create(EPERM, "Cannot attach to process %d, which is protected",
 			    pid);
+}
+
+/* To be asked of what is seized already, too: by then exec gives it none. */
+static struct error *check_rights(pid_t pid, pid_t tid)
+{
+	return has_lent_rights(tid) ? not_permitted(pid, tid) : NULL;
+}
+
+static struct error *check_all_rights(const struct inferior *inferior)
+{
+	struct error *error = NULL;
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (!error)
+			error = check_rights(inferior->pid, thread->tid);
+	}
+	return error;
 }
 
 static struct error *check_target(struct inferiors *inferiors, pid_t pid)
@@ -125,7 +173,7 @@ static struct error *check_target(struct inferiors *inferiors, pid_t pid)
 				    "Cannot attach to process %d: it has ended and is "
 				    "a zombie",
 				    pid);
-	return NULL;
+	return check_rights(pid, pid);
 }
 
 /* ---- attaching ---- */
@@ -188,12 +236,12 @@ static int take_new_threads(struct inferior *inferior, bool *all)
 }
 
 /*
- * Keeps a signal of the program for later. A process that it forks just now is not
- * ours to follow.
+ * Keeps a signal of the program, or a group stop, for later. A process that it forks
+ * just now is not ours to follow.
  */
 static void note_event(const struct event *event)
 {
-	if (event->kind == EVENT_SIGNAL)
+	if (event->kind == EVENT_SIGNAL || event->kind == EVENT_GROUP_STOP)
 		event->thread->pending = *event;
 	else if (event->kind == EVENT_FORK || event->kind == EVENT_VFORK)
 		ptrace(PTRACE_DETACH, event->child_pid, NULL, NULL);
@@ -232,20 +280,36 @@ static bool wait_stopped(struct inferior *inferior, pid_t tid)
 	}
 }
 
-/* By number, since an exec or the end of a thread changes the list. */
-static bool wait_all_stopped(struct inferior *inferior)
+/* Waits for those that are found running. By number, since an exec or the end of a
+ * thread changes the list: then the rest is left to the next time. */
+static bool wait_each(struct inferior *inferior, bool *waited)
 {
 	struct thread *thread = TAILQ_FIRST(&inferior->threads);
 
+	*waited = false;
 	while (thread) {
 		pid_t tid = thread->tid;
-		bool waited = thread->running && !thread_is_zombie(thread);
 
-		if (waited && !wait_stopped(inferior, tid))
-			return false;
-		thread = waited ? TAILQ_FIRST(&inferior->threads)
-				: TAILQ_NEXT(thread, link);
+		if (thread->running && !thread_is_zombie(thread)) {
+			*waited = true;
+			if (!wait_stopped(inferior, tid))
+				return false;
+			thread = inferior_thread(inferior, tid);
+		}
+		thread = thread ? TAILQ_NEXT(thread, link) : NULL;
 	}
+	return true;
+}
+
+/* Until there are none. */
+static bool wait_all_stopped(struct inferior *inferior)
+{
+	bool waited;
+
+	do {
+		if (!wait_each(inferior, &waited))
+			return false;
+	} while (waited);
 	return true;
 }
 
@@ -261,7 +325,7 @@ static struct error *seize_leader(struct inferior *inferior)
 		return NULL;
 	}
 	if (ret == -EPERM)
-		return not_permitted(leader->tid);
+		return not_permitted(leader->tid, leader->tid);
 	if (ret < 0)
 		return error_create(-ret, "Cannot attach to process %d", leader->tid);
 	leader->running = true;
@@ -314,6 +378,8 @@ struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 		return error;
 	}
 	error = take_all_threads(inferior);
+	if (!error)
+		error = check_all_rights(inferior);
 	if (error) {
 		inferior_detach(inferior, 0, 0);
 		return error;

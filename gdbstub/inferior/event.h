@@ -19,8 +19,8 @@ enum event_kind {
 			    * every thread stops, before its next instruction. Or an
 			    * interrupt was answered before. The thread is to be resumed
 			    * as it was (thread_resume_again) */
-	EVENT_GROUP_STOP,  /* job control stopped the process: .signal. Also the
-			    * answer to an interrupt while it is so stopped */
+	EVENT_GROUP_STOP,  /* job control has stopped the process: .signal. Each thread
+			    * tells it once. Also the answer to an interrupt */
 	EVENT_CLONE,	   /* .thread made .child: a thread of the same inferior,
 			    * in the list, stopped, never run yet. (If the kernel
 			    * tells of the child first, the child waits unseen; no
@@ -28,7 +28,8 @@ enum event_kind {
 			    * task that shares its memory, however it was made, but by
 			    * vfork */
 	EVENT_FORK,	   /* .thread made the process .child_pid: stopped, traced */
-	EVENT_VFORK,	   /* the same; .thread's process shares its memory */
+	EVENT_VFORK,	   /* the same; .thread waits until it has ended or runs another
+			    * program. It shares the memory, unless .own_memory */
 	EVENT_VFORK_DONE,  /* the vfork child has exec'ed or ended */
 	EVENT_EXEC,	   /* .thread (now the leader) runs a new program; all other
 			    * threads are gone from the list */
@@ -59,6 +60,7 @@ struct event {
 	siginfo_t siginfo;    /* EVENT_SIGNAL */
 	struct thread *child; /* EVENT_CLONE */
 	pid_t child_pid;      /* EVENT_FORK, EVENT_VFORK */
+	bool own_memory;      /* ... which has a copy of the memory, traps included */
 };
 
 /** The name of a kind, for debugging output. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "inferior/memory.h"
 #include "inferior/terminal.h"
 #include "inferior/threaddb.h"
@@ -10,9 +11,11 @@
 
 void inferiors_init(struct inferiors *inferiors)
 {
+	*inferiors = (struct inferiors){.changed = true};
 	TAILQ_INIT(&inferiors->list);
-	inferiors->early_stops = NULL;
-	inferiors->threaddb_path = NULL;
+	TAILQ_INIT(&inferiors->expected);
+	TAILQ_INIT(&inferiors->has_pending);
+	inferiors->client = PATIENCE_NOBODY;
 }
 
 void inferiors_deinit(struct inferiors *inferiors)
@@ -25,6 +28,7 @@ void inferiors_deinit(struct inferiors *inferiors)
 		inferiors->early_stops = stop->next;
 		free(stop);
 	}
+	table_deinit(&inferiors->by_tid);
 	free(take_ptr(inferiors->threaddb_path));
 }
 
@@ -40,6 +44,37 @@ bool inferior_shares_memory(const struct inferior *a, const struct inferior *b)
 	return memory_owner(a) == memory_owner(b);
 }
 
+void inferior_patience(const struct inferior *inferior, struct patience *patience,
+		       int limit)
+{
+	patience_begin(patience,
+		       inferior->owner ? inferior->owner->client : PATIENCE_NOBODY,
+		       limit);
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
+
+void inferior_warn(struct inferior *inferior, const char *text)
+{
+	const unsigned int room =
+		sizeof(inferior->warnings) / sizeof(inferior->warnings[0]);
+	uint64_t hash = hash_of(text);
+
+	for (unsigned int i = 0; i < room && i < inferior->nwarnings; i++)
+		if (inferior->warnings[i] == hash)
+			return;
+	inferior->warnings[inferior->nwarnings++ % room] = hash;
+	log_warning("process %d: %s", (int)inferior->pid, text);
+}
+
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid)
 {
 	struct inferior *inferior;
@@ -50,27 +85,26 @@ struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid)
 	return NULL;
 }
 
+static struct thread *thread_of(struct table_entry *entry)
+{
+	return entry ? (struct thread *)((char *)entry -
+					 offsetof(struct thread, by_tid))
+		     : NULL;
+}
+
+/* A tid may be given anew before the end of the thread that had it is known. */
 struct thread *inferior_thread(struct inferior *inferior, pid_t tid)
 {
-	struct thread *thread;
+	struct table_entry *entry = table_find(&inferior->owner->by_tid, (uint64_t)tid);
 
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		if (thread->tid == tid)
-			return thread;
-	return NULL;
+	while (entry && thread_of(entry)->inferior != inferior)
+		entry = table_find_next(entry);
+	return thread_of(entry);
 }
 
 struct thread *thread_find(struct inferiors *inferiors, pid_t tid)
 {
-	struct inferior *inferior;
-
-	TAILQ_FOREACH (inferior, &inferiors->list, link) {
-		struct thread *thread = inferior_thread(inferior, tid);
-
-		if (thread)
-			return thread;
-	}
-	return NULL;
+	return thread_of(table_find(&inferiors->by_tid, (uint64_t)tid));
 }
 
 struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached)
@@ -126,14 +160,31 @@ struct thread *thread_create(struct inferior *inferior, pid_t tid)
 	thread->group = inferior->pid;
 	thread->syscall = SYSCALL_NONE;
 	TAILQ_INSERT_TAIL(&inferior->threads, thread, link);
+	table_insert(&inferior->owner->by_tid, &thread->by_tid, (uint64_t)tid);
 	return thread;
 }
 
 void thread_destroy(struct thread *thread)
 {
+	struct inferiors *inferiors = thread->inferior->owner;
+
 	TAILQ_REMOVE(&thread->inferior->threads, thread, link);
+	table_remove(&inferiors->by_tid, &thread->by_tid);
+	if (thread->is_expected)
+		TAILQ_REMOVE(&inferiors->expected, thread, expected);
+	if (thread->pending_stop)
+		TAILQ_REMOVE(&inferiors->has_pending, thread, has_pending);
 	free(thread->pending_stop);
 	free(thread->last_hit);
 	free(thread->last_regset);
 	free(thread);
+}
+
+void thread_renumber(struct thread *thread, pid_t tid)
+{
+	struct table *by_tid = &thread->inferior->owner->by_tid;
+
+	table_remove(by_tid, &thread->by_tid);
+	thread->tid = tid;
+	table_insert(by_tid, &thread->by_tid, (uint64_t)tid);
 }

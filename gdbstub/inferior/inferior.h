@@ -19,6 +19,8 @@
 
 #include "arch/arch.h"
 #include "base/error.h"
+#include "base/patience.h"
+#include "base/table.h"
 #include "inferior/event.h"
 #include "inferior/syscalls.h"
 
@@ -60,25 +62,32 @@ struct last_regset {
 
 struct thread {
 	TAILQ_ENTRY(thread) link;
+	struct table_entry by_tid;
 	struct inferior *inferior;
-	pid_t tid;
+	pid_t tid;   /* changed by thread_renumber only */
 	pid_t group; /* its process, as the kernel sees it: not the inferior's if it
 		      * was made by clone(CLONE_VM) without CLONE_THREAD */
 
 	/* Kept by inferior/. */
-	bool running;	      /* resumed, and no stop seen since */
-	bool interrupting;    /* PTRACE_INTERRUPT sent, no stop reported since */
+	bool running;	   /* resumed, and no stop seen since */
+	bool interrupting; /* PTRACE_INTERRUPT sent, no stop reported since */
+	bool is_expected;  /* in inferiors->expected, by: */
+	TAILQ_ENTRY(thread) expected;
 	bool stepping;	      /* resumed for one instruction: by PTRACE_SINGLESTEP, or
 			       * through a system call by PTRACE_SYSCALL */
 	int request;	      /* the one it was last resumed by */
 	bool listening;	      /* resumed by PTRACE_LISTEN: in a group stop */
 	bool at_signal;	      /* in a signal-delivery stop */
+	int at_group_stop;    /* the signal of a group stop that its stop tells of; 0 */
+	bool group_stopped;   /* job control has stopped its process, as it has told
+			       * (group_stop.h); it may run all the same */
 	bool step_ended;      /* its stop is the end of a single step */
 	bool ends_hit_step;   /* resumed by PTRACE_SINGLESTEP instead of the request
 			       * (hit_step.h) */
 	bool in_syscall;      /* stopped inside a call that it was not stepping */
 	bool tells_end;	      /* it stops before it ends (thread_tell_end) */
-	bool left_group_stop; /* ... to take a trap: when it is resumed, it goes back */
+	bool left_group_stop; /* it was to tell of one, and had a trap to take first,
+			       * say: when it is resumed, it goes back */
 	int syscall;	      /* the call that it is in, if its entry was seen;
 			       * SYSCALL_NONE */
 	bool call_cut_off;    /* ... which our interrupt cut off: it begins anew */
@@ -101,7 +110,8 @@ struct thread {
 	struct event pending; /* a signal of the program's, seen but not yet
 			       * reported; EVENT_NONE: nothing */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
-					    * the thread */
+					    * the thread. If there is one: */
+	TAILQ_ENTRY(thread) has_pending;   /* in inferiors->has_pending */
 	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
 	bool at_hit;	      /* it has stopped for a hit, or where it had */
 	bool steps_program;   /* its step began at a trap that has a program */
@@ -139,6 +149,8 @@ struct inferior {
 	int mem_fd;		   /* /proc/PID/task/TID/mem, or -1 */
 	pid_t mem_tid;		   /* the TID */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used */
+	uint64_t warnings[4];	   /* hashes of what inferior_warn has said last */
+	unsigned int nwarnings;
 	struct inferiors *owner;
 };
 
@@ -147,8 +159,16 @@ TAILQ_HEAD(inferior_list, inferior);
 /** All inferiors of a server. */
 struct inferiors {
 	struct inferior_list list;
+	struct table by_tid;	     /* all threads */
+	struct thread_list expected; /* to stop, as they were interrupted; some have */
+	struct thread_list has_pending; /* a stop, the oldest first */
+	bool told_by_sigchld; /* SIGCHLD is blocked: nothing changes without */
+	bool quiet;	      /* ... of which there was none a moment ago */
+	bool changed;	      /* something has, since a wait found nothing */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
 	char *threaddb_path;		/* set by the user; NULL: the default */
+	int client; /* the descriptor of the client that work is done for, or
+		     * PATIENCE_NOBODY (base/patience.h) */
 };
 
 void inferiors_init(struct inferiors *inferiors);
@@ -157,6 +177,13 @@ void inferiors_deinit(struct inferiors *inferiors);
 
 /** Is the memory of these two the same (vfork)? */
 bool inferior_shares_memory(const struct inferior *a, const struct inferior *b);
+
+/** Work begins on what the inferior tells of itself. @limit: as patience_begin. */
+void inferior_patience(const struct inferior *inferior, struct patience *patience,
+		       int limit);
+/** Says on stderr what is wrong with the inferior, once: each of the last warnings is
+ * not repeated. */
+void inferior_warn(struct inferior *inferior, const char *text);
 
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid);
 /** The thread with this tid in any inferior, or NULL. */
@@ -175,6 +202,8 @@ static inline bool thread_leads(const struct thread *thread)
 /** Adds a thread (stopped) of the inferior's process. NULL: out of memory. */
 struct thread *thread_create(struct inferior *inferior, pid_t tid);
 void thread_destroy(struct thread *thread);
+/** Exec gives a thread its leader's tid. */
+void thread_renumber(struct thread *thread, pid_t tid);
 
 /* ---- launch.c ---- */
 
@@ -199,6 +228,7 @@ struct launch_options {
 	char *const *envp;     /* NULL: our own environment */
 	const char *directory; /* working directory, or NULL */
 	const struct signal_state *signals; /* NULL: nothing blocked or ignored */
+	const struct rlimit *descriptors;   /* how many it may have; NULL: as we */
 	bool disable_randomization;	    /* personality(ADDR_NO_RANDOMIZE) */
 	bool stdin_is_null; /* stdio connection: stdin from /dev/null and
 			     * stdout to our stderr */
@@ -208,7 +238,8 @@ struct launch_options {
  * Starts a program, stopped at its first instruction (the dynamic linker's
  * entry), in a process group of its own that is made the terminal's foreground
  * group if there is a terminal. It dies with us (PTRACE_O_EXITKILL). Shell and
- * wrapper run untouched; each is to call exec once.
+ * wrapper run untouched; each is to call exec once. If they take their time, the start
+ * is given up when the client goes or the server is to end (base/patience.h).
  * An error of ours has an errno ("Cannot exec PROG: No such file ..."). That shell,
  * wrapper or program ended before its time has none: "During startup program exited
  * with code 127."; shells tell the reason on stderr.
@@ -247,6 +278,12 @@ void inferior_kill(struct inferior *inferior);
  * caller destroys it.
  */
 void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event);
+/**
+ * A wait asks about all traced threads, which takes long if they are many. Whoever has
+ * SIGCHLD blocked spares the waits that would find nothing (told_by_sigchld); and
+ * whoever takes a SIGCHLD from the queue has to tell by this.
+ */
+void inferiors_changed(struct inferiors *inferiors);
 
 /**
  * Has a stopped thread stop once more when it ends, its memory still there
@@ -333,8 +370,11 @@ int thread_get_area(const struct thread *thread, int index, uint64_t *addr);
 void thread_name(const struct thread *thread, char *name, size_t size);
 /** The CPU it last ran on, or -1. */
 int thread_core(const struct thread *thread);
-/** The absolute path of the program (readlink /proc/PID/exe); the caller frees
- * it; NULL if it is gone. */
+/** Both, at the price of one. Returns the CPU. */
+int thread_core_and_name(const struct thread *thread, char *name, size_t size);
+/** The absolute path of the program's file (readlink /proc/PID/exe), or /proc/PID/exe
+ * itself where only that can be read: the file was deleted or replaced. The caller
+ * frees it; NULL: the process is gone. */
 char *inferior_exe(const struct inferior *inferior);
 /** A whole file of /proc/PID (auxv, maps: the same for all threads): 0 or a negative
  * errno. */

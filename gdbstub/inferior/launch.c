@@ -3,26 +3,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/ending.h"
+#include "base/patience.h"
+#include "base/rights.h"
 #include "base/words.h"
 #include "inferior/shell.h"
 #include "inferior/signals.h"
 #include "inferior/terminal.h"
 #include "inferior/wait.h"
 
+enum {
+	LOOK_INTERVAL = 20,  /* ms */
+	READY_LIMIT = 30000, /* ms, until the child can be traced */
+};
+
 /* What the child was doing when it failed, sent through the pipe with the errno. */
-enum step { STEP_DIRECTORY, STEP_STDIO, STEP_RANDOMIZATION, STEP_EXEC };
-static const char *const step_texts[] = {
+enum step { STEP_DIRECTORY, STEP_STDIO, STEP_RANDOMIZATION, STEP_EXEC, NSTEPS };
+static const char *const step_texts[NSTEPS] = {
 	[STEP_DIRECTORY] = "Cannot change to the working directory of",
 	[STEP_STDIO] = "Cannot redirect the standard input of",
 	[STEP_RANDOMIZATION] = "Cannot disable address randomization of",
@@ -171,6 +180,8 @@ static enum step become_program(const struct launch_options *options,
 				const struct command *command)
 {
 	reset_signals(options->signals);
+	if (options->descriptors)
+		setrlimit(RLIMIT_NOFILE, options->descriptors);
 	if (options->directory && chdir(options->directory) < 0)
 		return STEP_DIRECTORY;
 	if (options->stdin_is_null && null_stdin() < 0)
@@ -192,10 +203,13 @@ static void __attribute__((noreturn))
 child_main(const struct launch_options *options, const struct command *command, int go,
 	   int report)
 {
+	const int needed[] = {go, report};
 	struct failure failure;
 	char byte;
 
 	setpgid(0, 0);
+	if (rights_let_trace(needed, 2) < 0 || write(report, "", 1) != 1)
+		_exit(126);
 	/* The end of the file instead of a byte: the parent gave up or died. */
 	if (read(go, &byte, 1) == 1) {
 		failure.step = become_program(options, command);
@@ -208,35 +222,42 @@ child_main(const struct launch_options *options, const struct command *command, 
 
 /* ---- the parent's side ---- */
 
+/* And what it has started. It may have left the group that we gave it. */
+static void kill_child(pid_t child)
+{
+	kill(-child, SIGKILL);
+	kill(child, SIGKILL);
+}
+
 /* Ends a child of which nobody else knows. */
 static void abandon(pid_t child)
 {
 	int status;
 
-	kill(child, SIGKILL);
+	kill_child(child);
 	while (wait_status(child, &status) && WIFSTOPPED(status))
 		;
 }
 
 /*
- * As wait_status, but not longer than the server is to live: shell and wrapper may
+ * As wait_status, but not longer than somebody wants the program: shell and wrapper may
  * take their time. False: the child is no more.
  */
-static bool wait_patiently(pid_t child, int *status)
+static bool wait_patiently(struct patience *patience, pid_t child, int *status)
 {
-	const struct timespec pause = {.tv_nsec = 20000000};
+	const struct timespec pause = {.tv_nsec = LOOK_INTERVAL * 1000000};
 	sigset_t set, saved;
 	pid_t ret;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &saved);
-	while ((ret = waitpid(child, status, __WALL | WNOHANG)) == 0) {
-		if (ending_asked()) {
-			kill(-child, SIGKILL); /* what it has started, too */
-			wait_status(child, status);
-			continue;
-		}
+	for (;;) {
+		if (patience_ended(patience))
+			kill_child(child);
+		ret = waitpid(child, status, __WALL | WNOHANG);
+		if (ret != 0)
+			break;
 		sigtimedwait(&set, NULL, &pause);
 	}
 	sigprocmask(SIG_SETMASK, &saved, NULL);
@@ -245,9 +266,12 @@ static bool wait_patiently(pid_t child, int *status)
 
 /* Lets signals pass until the child has called exec so many times. False: it ended
  * instead; *status says how. */
-static bool wait_execs(pid_t child, unsigned int execs, int *status)
+static bool wait_execs(int client, pid_t child, unsigned int execs, int *status)
 {
-	while (wait_patiently(child, status) && WIFSTOPPED(*status)) {
+	struct patience patience;
+
+	patience_begin(&patience, client, PATIENCE_ENDLESS);
+	while (wait_patiently(&patience, child, status) && WIFSTOPPED(*status)) {
 		unsigned int trace_event = (unsigned int)*status >> 16;
 		int signal = trace_event == 0 ? WSTOPSIG(*status) : 0;
 
@@ -258,13 +282,20 @@ static bool wait_execs(pid_t child, unsigned int execs, int *status)
 	return false;
 }
 
+/* Others may have had a hand in the child (rights_let_trace): it is not believed. */
+static bool read_failure(int report, struct failure *ret)
+{
+	return read(report, ret, sizeof(*ret)) == sizeof(*ret) &&
+	       (unsigned int)ret->step < NSTEPS;
+}
+
 /* The texts are gdbserver's, scripts look for them. */
 static struct error *startup_error(const struct command *command, int report,
 				   int status)
 {
-	struct failure failure;
+	struct failure failure = {0};
 
-	if (read(report, &failure, sizeof(failure)) == sizeof(failure))
+	if (read_failure(report, &failure))
 		return error_create(failure.err, "%s %s", step_texts[failure.step],
 				    failure.step == STEP_EXEC ? command->argv[0]
 							      : command->program);
@@ -278,7 +309,23 @@ static struct error *startup_error(const struct command *command, int report,
 			    WEXITSTATUS(status));
 }
 
-/* The child waits for a byte from @go; brings it to its first instruction. */
+/* Waits until the child says that it can be traced. False: it has ended instead, or
+ * nobody wants it any more. */
+static bool wait_ready(int client, int report)
+{
+	struct pollfd said = {.fd = report, .events = POLLIN};
+	struct patience patience;
+	char byte;
+
+	patience_begin(&patience, client, READY_LIMIT);
+	while (!patience_ended(&patience))
+		if (poll(&said, 1, LOOK_INTERVAL) > 0)
+			return read(report, &byte, 1) == 1;
+	return false;
+}
+
+/* As soon as it can be traced, the child waits for a byte from @go; brings it to its
+ * first instruction. */
 static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 				 const struct command *command, int go, int report,
 				 struct inferior **ret)
@@ -288,6 +335,11 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	struct inferior *inferior;
 	int status = 0;
 
+	if (!wait_ready(inferiors->client, report)) {
+		abandon(child);
+		return error_create(0, "Cannot trace %s: its process does not start",
+				    program);
+	}
 	/* What a shell or a wrapper starts besides is none of our business. */
 	if (ptrace(PTRACE_SEIZE, child, NULL, first) < 0) {
 		int err = errno;
@@ -295,7 +347,8 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 		abandon(child);
 		return error_create(err, "Cannot trace %s", program);
 	}
-	if (write(go, "", 1) != 1 || !wait_execs(child, command->execs, &status))
+	if (write(go, "", 1) != 1 ||
+	    !wait_execs(inferiors->client, child, command->execs, &status))
 		return startup_error(command, report, status);
 	if (ptrace(PTRACE_SETOPTIONS, child, NULL, first | TRACE_OPTIONS) < 0) {
 		abandon(child);
@@ -317,7 +370,7 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 static struct error *start_child(struct inferiors *inferiors,
 				 const struct launch_options *options,
 				 const struct command *command, const int go[2],
-				 const int report[2], struct inferior **ret)
+				 int report[2], struct inferior **ret)
 {
 	pid_t lender, child = fork();
 	struct error *error;
@@ -329,6 +382,7 @@ static struct error *start_child(struct inferiors *inferiors,
 		close(go[1]);
 		child_main(options, command, go[0], report[1]);
 	}
+	close(take_fd(&report[1])); /* its end shows the child's */
 	setpgid(child, child);
 	lender = options->stdin_is_null ? 0 : terminal_lend(child);
 	error = trace_child(inferiors, child, command, go[1], report[0], ret);
@@ -353,6 +407,8 @@ struct error *inferior_launch(struct inferiors *inferiors,
 		error = error_create(errno, "Cannot exec %s", options->program);
 	else
 		error = start_child(inferiors, options, &command, go, report, ret);
+	inferiors_changed(
+		inferiors); /* wait_patiently may have taken another's SIGCHLD */
 	for (int i = 0; i < 2; i++) {
 		cleanup_close(&go[i]);
 		cleanup_close(&report[i]);

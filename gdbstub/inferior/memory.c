@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* The file of any thread, and whose it is; -1: none can be opened. A leader that has
@@ -63,50 +62,47 @@ static bool reopen(struct inferior *inferior)
 	return true;
 }
 
-typedef ssize_t vm_transfer(pid_t pid, const struct iovec *local, unsigned long nlocal,
-			    const struct iovec *remote, unsigned long nremote,
-			    unsigned long flags);
-
-/* Bytes moved, 0 if none. Respects page permissions. */
-static size_t move_by_call(vm_transfer *transfer, struct inferior *inferior,
-			   uint64_t addr, void *data, size_t len)
+/* Positions above INT64_MAX are legal in this file but not in pread(2), hence the two
+ * calls. */
+static ssize_t move_far(int fd, uint64_t addr, void *data, size_t len, bool write_it)
 {
-	struct iovec local = {.iov_base = data, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
-	ssize_t n = transfer(inferior->pid, &local, 1, &remote, 1, 0);
-
-	return n > 0 ? (size_t)n : 0;
+	/* The last page's addresses look like errors of lseek's, EINTR among them. */
+	if (lseek(fd, (off_t)addr, SEEK_SET) != (off_t)addr) {
+		errno = EFAULT;
+		return -1;
+	}
+	return write_it ? write(fd, data, len) : read(fd, data, len);
 }
 
-/*
- * Positions above INT64_MAX are legal in this file but not in pread(2), hence
- * the two calls.
- */
-static ssize_t move_by_file(struct inferior *inferior, uint64_t addr, void *data,
-			    size_t len, bool write_it)
+static ssize_t move_part(int fd, uint64_t addr, void *data, size_t len, bool write_it)
 {
 	ssize_t n;
 
-	if (inferior->mem_fd < 0)
-		return -1;
-	if (lseek(inferior->mem_fd, (off_t)addr, SEEK_SET) != (off_t)addr)
-		return -1;
-	do
-		n = write_it ? write(inferior->mem_fd, data, len)
-			     : read(inferior->mem_fd, data, len);
-	while (n < 0 && errno == EINTR);
+	do {
+		if (addr > INT64_MAX - len)
+			n = move_far(fd, addr, data, len, write_it);
+		else
+			n = write_it ? pwrite(fd, data, len, (off_t)addr)
+				     : pread(fd, data, len, (off_t)addr);
+	} while (n < 0 && errno == EINTR);
 	return n;
 }
 
-/* process_vm_* is quicker; the file also reaches pages whose protection forbids it. */
-static size_t move_memory(vm_transfer *transfer, struct inferior *inferior,
-			  uint64_t addr, void *data, size_t len)
+/*
+ * By the file, which reaches what its protection forbids, and fails where a page is yet
+ * to come from the program itself (userfaultfd): its access allows no retry
+ * (mm/memory.c,
+ * __access_remote_vm; fs/userfaultfd.c, handle_userfault). process_vm_readv() would
+ * wait for a thread that we have stopped, and nothing but its end would free us.
+ */
+static size_t move_memory(struct inferior *inferior, uint64_t addr, void *data,
+			  size_t len, bool write_it)
 {
-	size_t done = move_by_call(transfer, inferior, addr, data, len);
+	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = move_by_file(inferior, addr + done, (char *)data + done,
-					 len - done, transfer == process_vm_writev);
+		ssize_t n = move_part(inferior->mem_fd, addr + done,
+				      (char *)data + done, len - done, write_it);
 
 		if (n > 0)
 			done += (size_t)n;
@@ -118,7 +114,7 @@ static size_t move_memory(vm_transfer *transfer, struct inferior *inferior,
 
 ssize_t inferior_read(struct inferior *inferior, uint64_t addr, void *data, size_t len)
 {
-	size_t done = move_memory(process_vm_readv, inferior, addr, data, len);
+	size_t done = move_memory(inferior, addr, data, len, false);
 
 	return done > 0 || len == 0 ? (ssize_t)done : -EFAULT;
 }
@@ -126,7 +122,7 @@ ssize_t inferior_read(struct inferior *inferior, uint64_t addr, void *data, size
 int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
 		   size_t len)
 {
-	size_t done = move_memory(process_vm_writev, inferior, addr, (void *)data, len);
+	size_t done = move_memory(inferior, addr, (void *)data, len, true);
 
 	return done == len ? 0 : -EFAULT;
 }

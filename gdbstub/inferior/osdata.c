@@ -3,14 +3,22 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "base/patience.h"
 #include "inferior/osdata_item.h"
 #include "inferior/osdata_tables.h"
 #include "inferior/proc.h"
+
+enum {
+	COMMAND_LINE_MAX = 128 << 10, /* bytes shown of the arguments of a process */
+	TABLE_LIMIT = 10 * 1000,      /* ms to make one */
+};
 
 /* ---- Folders whose entries are numbers: processes, threads, descriptors ---- */
 
@@ -83,14 +91,20 @@ static void append_command(struct buffer *out, const char *column, int pid)
 	osdata_column(out, column, name);
 }
 
-/* The arguments with blanks between them; a kernel thread has a [name]. */
+/*
+ * The arguments with blanks between them; a kernel thread has a [name]. A process may
+ * have the kernel take any memory of its for its arguments (prctl(2), PR_SET_MM_MAP),
+ * so they are cut.
+ */
 static void append_command_line(struct buffer *out, const char *column, int pid)
 {
 	_cleanup_buffer_ struct buffer line = {0};
 	char path[32], name[OSDATA_NAME_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	if (proc_read(path, &line) < 0 || line.len == 0) {
+	if (proc_read_some(path, COMMAND_LINE_MAX, &line) == -EFBIG) {
+		buffer_append(&line, "...", sizeof("..."));
+	} else if (line.len == 0) {
 		osdata_command_name(pid, name);
 		buffer_printf(&line, "[%s]", name);
 	}
@@ -137,11 +151,12 @@ static void append_cores(struct buffer *out, int pid)
 	osdata_column(out, "cores", buffer_string(&list));
 }
 
-static void append_processes(struct buffer *out)
+static void append_processes(struct osdata_table *table)
 {
+	struct buffer *out = table->out;
 	_cleanup_ids_ struct ids processes = list_processes();
 
-	for (size_t i = 0; i < processes.count; i++) {
+	for (size_t i = 0; i < processes.count && osdata_goes_on(table); i++) {
 		osdata_begin_item(out);
 		osdata_number(out, "pid", processes.id[i]);
 		append_owner(out, processes.id[i]);
@@ -164,8 +179,9 @@ static int compare_members(const void *a, const void *b)
 	return compare_ids(&x->pid, &y->pid);
 }
 
-static void append_groups(struct buffer *out)
+static void append_groups(struct osdata_table *table)
 {
+	struct buffer *out = table->out;
 	_cleanup_ids_ struct ids processes = list_processes();
 	_cleanup_free_ struct member *members =
 		calloc(processes.count + 1, sizeof(*members));
@@ -178,7 +194,7 @@ static void append_groups(struct buffer *out)
 			.pid = processes.id[i],
 		};
 	qsort(members, processes.count, sizeof(*members), compare_members);
-	for (size_t i = 0; i < processes.count; i++) {
+	for (size_t i = 0; i < processes.count && osdata_goes_on(table); i++) {
 		/* Kernel threads are in none (0), what has just ended is -1. */
 		if (members[i].group <= 0)
 			continue;
@@ -191,14 +207,15 @@ static void append_groups(struct buffer *out)
 	}
 }
 
-static void append_threads(struct buffer *out)
+static void append_threads(struct osdata_table *table)
 {
+	struct buffer *out = table->out;
 	_cleanup_ids_ struct ids processes = list_processes();
 
 	for (size_t i = 0; i < processes.count; i++) {
 		_cleanup_ids_ struct ids threads = list_threads(processes.id[i]);
 
-		for (size_t t = 0; t < threads.count; t++) {
+		for (size_t t = 0; t < threads.count && osdata_goes_on(table); t++) {
 			int tid = threads.id[t];
 
 			osdata_begin_item(out);
@@ -212,14 +229,15 @@ static void append_threads(struct buffer *out)
 	}
 }
 
-static void append_files_of(struct buffer *out, int pid)
+static void append_files_of(struct osdata_table *table, int pid)
 {
+	struct buffer *out = table->out;
 	char path[64], target[PATH_MAX];
 	_cleanup_ids_ struct ids files = {0};
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	files = list_numbers(path);
-	for (size_t i = 0; i < files.count; i++) {
+	for (size_t i = 0; i < files.count && osdata_goes_on(table); i++) {
 		ssize_t n;
 
 		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, files.id[i]);
@@ -234,17 +252,17 @@ static void append_files_of(struct buffer *out, int pid)
 	}
 }
 
-static void append_files(struct buffer *out)
+static void append_files(struct osdata_table *table)
 {
 	_cleanup_ids_ struct ids processes = list_processes();
 
-	for (size_t i = 0; i < processes.count; i++)
-		append_files_of(out, processes.id[i]);
+	for (size_t i = 0; i < processes.count && osdata_goes_on(table); i++)
+		append_files_of(table, processes.id[i]);
 }
 
 /* ---- The tables ---- */
 
-static void append_types(struct buffer *out);
+static void append_types(struct osdata_table *table);
 
 /* The table of tables is first, and is not in itself. */
 static const struct osdata_type {
@@ -252,7 +270,7 @@ static const struct osdata_type {
 	const char *id; /* of the document */
 	const char *title;
 	const char *description;
-	void (*append)(struct buffer *out);
+	void (*append)(struct osdata_table *table);
 } types[] = {
 	{"types", "types", "Types", "Listing of all tables", append_types},
 	{"cpus", "cpus", "CPUs", "Listing of all cpus/cores on the system",
@@ -278,8 +296,10 @@ static const struct osdata_type {
 enum { NTYPES = sizeof(types) / sizeof(types[0]) };
 
 /* gdb takes the column "Title" for the titles of windows and does not show it. */
-static void append_types(struct buffer *out)
+static void append_types(struct osdata_table *table)
 {
+	struct buffer *out = table->out;
+
 	for (int i = 1; i < NTYPES; i++) {
 		osdata_begin_item(out);
 		osdata_column(out, "Type", types[i].name);
@@ -289,8 +309,9 @@ static void append_types(struct buffer *out)
 	}
 }
 
-bool osdata_xml(const char *type, struct buffer *out)
+bool osdata_xml(const char *type, int client, struct buffer *out)
 {
+	struct osdata_table table = {.out = out};
 	const struct osdata_type *row = *type == '\0' ? &types[0] : NULL;
 
 	for (int i = 0; i < NTYPES && !row; i++)
@@ -299,7 +320,11 @@ bool osdata_xml(const char *type, struct buffer *out)
 	if (!row)
 		return false;
 	buffer_printf(out, "<osdata type=\"%s\">\n", row->id);
-	row->append(out);
+	patience_begin(&table.patience, client, TABLE_LIMIT);
+	row->append(&table);
 	buffer_append_string(out, "</osdata>\n");
+	if (table.cut)
+		log_warning("info os %s: the table is cut off as %s", row->name,
+			    table.cut);
 	return true;
 }

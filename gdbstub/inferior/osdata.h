@@ -14,8 +14,10 @@
 /**
  * Appends the table @type ("processes", "sockets", ...) as an XML document; "" and
  * "types" are the table of tables. What cannot be read is left out. False: there
- * is no such table, and nothing is appended.
+ * is no such table, and nothing is appended. A table that is longer than 16 MiB, or
+ * takes longer than ten seconds, is cut off, and a warning says so. @client: as
+ * patience_begin (base/patience.h).
  */
-bool osdata_xml(const char *type, struct buffer *out);
+bool osdata_xml(const char *type, int client, struct buffer *out);
 
 #endif

@@ -25,6 +25,17 @@ void osdata_number(struct buffer *out, const char *name, int value)
 	osdata_column(out, name, text);
 }
 
+enum { TABLE_MAX = 16 << 20 }; /* bytes */
+
+bool osdata_goes_on(struct osdata_table *table)
+{
+	if (!table->cut)
+		table->cut = patience_ended(&table->patience);
+	if (!table->cut && table->out->len >= TABLE_MAX)
+		table->cut = "it is longer than 16 MiB";
+	return !table->cut;
+}
+
 void osdata_begin_item(struct buffer *out)
 {
 	buffer_append_string(out, "<item>");

@@ -6,6 +6,17 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
+#include "base/patience.h"
+
+/** A table that is being made. */
+struct osdata_table {
+	struct buffer *out;
+	struct patience patience;
+	const char *cut; /* why the rest is left out; NULL: it is not */
+};
+
+/** To be asked before each row: is there room and time for it? */
+bool osdata_goes_on(struct osdata_table *table);
 
 /** These two go around the columns of a row. */
 void osdata_begin_item(struct buffer *out);

@@ -122,10 +122,11 @@ static unsigned int split(char *line, char **fields)
 }
 
 /* @more: what every item of the file ends with. */
-static void append_table(struct buffer *out, const char *path, bool has_header,
+static void append_table(struct osdata_table *table, const char *path, bool has_header,
 			 const struct column *columns, const char *more)
 {
 	_cleanup_buffer_ struct buffer text = {0};
+	struct buffer *out = table->out;
 	char *line, *rest, *fields[FIELDS_MAX];
 
 	if (proc_read(path, &text) < 0 || text.len == 0)
@@ -133,7 +134,7 @@ static void append_table(struct buffer *out, const char *path, bool has_header,
 	rest = text.data;
 	if (has_header)
 		strsep(&rest, "\n");
-	while ((line = strsep(&rest, "\n"))) {
+	while ((line = strsep(&rest, "\n")) && osdata_goes_on(table)) {
 		unsigned int count = split(line, fields);
 
 		if (count == 0)
@@ -148,7 +149,7 @@ static void append_table(struct buffer *out, const char *path, bool has_header,
 	}
 }
 
-void osdata_modules(struct buffer *out)
+void osdata_modules(struct osdata_table *table)
 {
 	static const struct column columns[] = {
 		{"name", 0, PLAIN},	{"size", 1, PLAIN},
@@ -157,10 +158,10 @@ void osdata_modules(struct buffer *out)
 		{NULL, 0, PLAIN},
 	};
 
-	append_table(out, "/proc/modules", false, columns, "");
+	append_table(table, "/proc/modules", false, columns, "");
 }
 
-void osdata_queues(struct buffer *out)
+void osdata_queues(struct osdata_table *table)
 {
 	static const struct column columns[] = {
 		{"key", 0, PLAIN},
@@ -180,10 +181,10 @@ void osdata_queues(struct buffer *out)
 		{NULL, 0, PLAIN},
 	};
 
-	append_table(out, "/proc/sysvipc/msg", true, columns, "");
+	append_table(table, "/proc/sysvipc/msg", true, columns, "");
 }
 
-void osdata_semaphores(struct buffer *out)
+void osdata_semaphores(struct osdata_table *table)
 {
 	static const struct column columns[] = {
 		{"key", 0, PLAIN},
@@ -199,10 +200,10 @@ void osdata_semaphores(struct buffer *out)
 		{NULL, 0, PLAIN},
 	};
 
-	append_table(out, "/proc/sysvipc/sem", true, columns, "");
+	append_table(table, "/proc/sysvipc/sem", true, columns, "");
 }
 
-void osdata_shared_memory(struct buffer *out)
+void osdata_shared_memory(struct osdata_table *table)
 {
 	static const struct column columns[] = {
 		{"key", 0, PLAIN},
@@ -222,10 +223,10 @@ void osdata_shared_memory(struct buffer *out)
 		{NULL, 0, PLAIN},
 	};
 
-	append_table(out, "/proc/sysvipc/shm", true, columns, "");
+	append_table(table, "/proc/sysvipc/shm", true, columns, "");
 }
 
-void osdata_sockets(struct buffer *out)
+void osdata_sockets(struct osdata_table *table)
 {
 	static const struct column columns[] = {
 		{"local address", 1, ADDRESS},
@@ -250,7 +251,7 @@ void osdata_sockets(struct buffer *out)
 
 		osdata_column(&more, "family", files[i].family);
 		osdata_column(&more, "protocol", files[i].protocol);
-		append_table(out, files[i].path, true, columns, buffer_string(&more));
+		append_table(table, files[i].path, true, columns, buffer_string(&more));
 	}
 }
 
@@ -267,8 +268,9 @@ static char *trim(char *text)
 }
 
 /* Lines "NAME : VALUE"; an empty one ends a processor. */
-void osdata_cpus(struct buffer *out)
+void osdata_cpus(struct osdata_table *table)
 {
+	struct buffer *out = table->out;
 	_cleanup_buffer_ struct buffer text = {0};
 	bool open = false;
 	char *line, *rest;

@@ -3,14 +3,14 @@
 #ifndef TRUEHIT_INFERIOR_OSDATA_TABLES_H
 #define TRUEHIT_INFERIOR_OSDATA_TABLES_H
 
-#include "base/buffer.h"
+#include "inferior/osdata_item.h"
 
 /* Each appends its rows; none where the file cannot be read. */
-void osdata_modules(struct buffer *out);
-void osdata_queues(struct buffer *out);
-void osdata_semaphores(struct buffer *out);
-void osdata_shared_memory(struct buffer *out);
-void osdata_sockets(struct buffer *out);
-void osdata_cpus(struct buffer *out);
+void osdata_modules(struct osdata_table *table);
+void osdata_queues(struct osdata_table *table);
+void osdata_semaphores(struct osdata_table *table);
+void osdata_shared_memory(struct osdata_table *table);
+void osdata_sockets(struct osdata_table *table);
+void osdata_cpus(struct osdata_table *table);
 
 #endif

@@ -6,13 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "inferior/inferior.h"
 
-int proc_read(const char *path, struct buffer *out)
+enum { STAT_MAX = 2048 }; /* 52 numbers and a name: fits */
+
+int proc_read_some(const char *path, size_t max, struct buffer *out)
 {
+	const size_t before = out->len;
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char chunk[4096];
 	ssize_t n;
@@ -25,28 +29,80 @@ int proc_read(const char *path, struct buffer *out)
 			continue;
 		if (n <= 0)
 			break;
+		if ((size_t)n > max - (out->len - before)) {
+			buffer_append(out, chunk, max - (out->len - before));
+			return buffer_failed(out) ? -ENOMEM : -EFBIG;
+		}
 		buffer_append(out, chunk, (size_t)n);
+		if (buffer_failed(out))
+			return -ENOMEM;
 	}
-	if (n < 0)
-		return -errno;
-	return buffer_failed(out) ? -ENOMEM : 0;
+	return n < 0 ? -errno : 0;
 }
 
-bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size)
+int proc_read(const char *path, struct buffer *out)
 {
-	struct buffer text _cleanup_buffer_ = {0};
-	char path[32];
-	const char *p;
+	return proc_read_some(path, PROC_READ_MAX, out);
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	if (proc_read(path, &text) < 0)
-		return false;
-	/* "TID (NAME) STATE ...": the name may hold anything. */
-	p = strrchr(buffer_string(&text), ')');
+int proc_open_regular(int found, struct stat *st)
+{
+	char path[32];
+	int fd;
+
+	*st = (struct stat){0};
+	if (fstat(found, st) != 0)
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int proc_open_memory(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* "TID (NAME) STATE ..." in one read, as it is a line, and short. For /proc/TID/stat,
+ * whose times are the process's, the kernel would go through all of its threads
+ * (fs/proc/array.c: do_task_stat). */
+static bool read_stat(pid_t pid, pid_t tid, char *text, size_t size)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Field 3 and up, and what follows; NULL: there is none. The name may hold anything. */
+static const char *find_field(const char *text, unsigned int field)
+{
+	const char *p = strrchr(text, ')');
+
 	for (unsigned int i = 2; p && i < field; i++) {
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
+	return p;
+}
+
+bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size)
+{
+	char text[STAT_MAX];
+	const char *p = read_stat(tid, tid, text, sizeof(text))
+				? find_field(text, field)
+				: NULL;
+
 	if (!p)
 		return false;
 	snprintf(value, size, "%.*s", (int)strcspn(p, " \n"), p);
@@ -77,6 +133,14 @@ long proc_status_number(pid_t tid, const char *name)
 
 	return status_line(tid, name, &rest) ? strtol(buffer_string(&rest), NULL, 10)
 					     : -1;
+}
+
+uint64_t proc_status_bits(pid_t tid, const char *name)
+{
+	struct buffer rest _cleanup_buffer_ = {0};
+
+	return status_line(tid, name, &rest) ? strtoull(buffer_string(&rest), NULL, 16)
+					     : 0;
 }
 
 bool proc_status_word(pid_t tid, const char *name, const char *word)
@@ -119,11 +183,26 @@ int thread_core(const struct thread *thread)
 	return (int)strtol(value, NULL, 10);
 }
 
-char *inferior_exe(const struct inferior *inferior)
+int thread_core_and_name(const struct thread *thread, char *name, size_t size)
 {
-	char path[32];
+	char text[STAT_MAX];
+	const char *begin, *end, *core;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", inferior->pid);
+	name[0] = '\0';
+	if (!read_stat(thread->group, thread->tid, text, sizeof(text)))
+		return -1;
+	begin = strchr(text, '(');
+	end = strrchr(text, ')');
+	core = find_field(text, PROC_STAT_PROCESSOR);
+	if (begin && end)
+		snprintf(name, size, "%.*s", (int)(end - begin - 1), begin + 1);
+	name[strcspn(name, "\n")] = '\0';
+	return core ? (int)strtol(core, NULL, 10) : -1;
+}
+
+/* NULL: it cannot be read, or there is no memory. */
+static char *read_link(const char *path)
+{
 	for (size_t size = 256;; size *= 2) {
 		_cleanup_free_ char *target = malloc(size);
 		ssize_t n = target ? readlink(path, target, size) : -1;
@@ -135,6 +214,45 @@ char *inferior_exe(const struct inferior *inferior)
 			return take_ptr(target);
 		}
 	}
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Can the program be read by its name? Of a file that was deleted or replaced, the
+ * kernel's name has more to it (proc(5)), and may be the name of another file. */
+static bool is_readable(const struct inferior *inferior, const char *name,
+			const char *link)
+{
+	static const char suffix[] = " (deleted)";
+	size_t len = strlen(name), tail = sizeof(suffix) - 1;
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "/proc/%d/root%s", inferior->pid, name) < 0) {
+		path = NULL;
+		return false;
+	}
+	if (access(path, R_OK) < 0)
+		return false;
+	return len < tail || strcmp(name + len - tail, suffix) != 0 ||
+	       is_same_file(path, link);
+}
+
+char *inferior_exe(const struct inferior *inferior)
+{
+	_cleanup_free_ char *name = NULL;
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", inferior->pid);
+	name = read_link(link);
+	if (name && !is_readable(inferior, name, link) && access(link, R_OK) == 0)
+		return strdup(link);
+	return take_ptr(name);
 }
 
 int inferior_proc_file(const struct inferior *inferior, const char *name,

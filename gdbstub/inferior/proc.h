@@ -4,7 +4,9 @@
 #define TRUEHIT_INFERIOR_PROC_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buffer.h"
@@ -16,15 +18,32 @@ enum {
 	PROC_STAT_PROCESSOR = 39
 }; /* proc(5), fields of stat */
 
-/** Appends a whole file: 0 or a negative errno. */
+/** Appends a whole file: 0 or a negative errno. -EFBIG: it is longer than
+ * PROC_READ_MAX bytes (a map of tens of thousands of rows, say), and out holds those.
+ */
 int proc_read(const char *path, struct buffer *out);
+/** The same, with at most @max bytes. */
+int proc_read_some(const char *path, size_t max, struct buffer *out);
+enum { PROC_READ_MAX = 32 << 20 };
 /**
- * Copies a field (3 and up) of /proc/TID/stat, NUL-terminated. False: the thread
- * is gone.
+ * Opens for reading what @found, a descriptor of O_PATH, names, whatever its path leads
+ * to by now. Only a regular file: to open a device may have effects, to open a FIFO may
+ * wait for ever. A new descriptor, or a negative errno (-EINVAL: it is none). *st: of
+ * the file.
+ */
+int proc_open_regular(int found, struct stat *st);
+/** The memory of a process, as a file to read and write (proc(5), /proc/PID/mem). The
+ * caller closes it. Negative: errno says why not. */
+int proc_open_memory(pid_t pid);
+/**
+ * Copies a field (3 and up) of /proc/TID/task/TID/stat, NUL-terminated. False: the
+ * thread is gone.
  */
 bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size);
 /** A number from a line "Name:\tNUMBER" of /proc/TID/status; -1: not there. */
 long proc_status_number(pid_t tid, const char *name);
+/** A hexadecimal number from such a line, or 0. */
+uint64_t proc_status_bits(pid_t tid, const char *name);
 /** Is @word in the line "Name:\t..." of /proc/TID/status? */
 bool proc_status_word(pid_t tid, const char *name, const char *word);
 /** The number that a file begins with, or -1. */

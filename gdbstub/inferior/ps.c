@@ -7,6 +7,7 @@
 void proc_service_begin(struct ps_prochandle *ps)
 {
 	ps->reads_left = PS_READS_MAX;
+	inferior_patience(ps->inferior, &ps->patience, PATIENCE_ENDLESS);
 }
 
 pid_t ps_getpid(struct ps_prochandle *ps)
@@ -31,7 +32,7 @@ ps_err_e ps_pglobal_lookup(struct ps_prochandle *ps, const char *object_name,
 
 ps_err_e ps_pdread(struct ps_prochandle *ps, psaddr_t addr, void *data, size_t size)
 {
-	if (ps->reads_left == 0)
+	if (ps->reads_left == 0 || patience_ended(&ps->patience))
 		return PS_ERR;
 	ps->reads_left--;
 	return inferior_read(ps->inferior, (uintptr_t)addr, data, size) == (ssize_t)size

@@ -19,6 +19,7 @@ struct ps_prochandle {
 	/* Reads that may still be made: the library follows lists of the inferior,
 	 * which may be damaged and have no end. */
 	unsigned int reads_left;
+	struct patience patience;
 };
 
 enum { PS_READS_MAX = 100000 };

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 
 #include "base/log.h"
+#include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
 #include "inferior/wait.h"
 
@@ -18,14 +19,19 @@ void thread_send_signal(struct thread *thread, int signal)
 
 /*
  * The kernel takes a signal from PTRACE_CONT only at a signal-delivery stop. At
- * any other stop the signal is sent, and wait.c lets its delivery stop pass.
+ * any other stop the signal is sent, and wait.c lets its delivery stop pass. The signal
+ * that a group stop is told by has been delivered before.
  */
 static int signal_to_inject(struct thread *thread, int signal)
 {
-	if (signal == 0 || thread->at_signal)
-		return signal;
-	thread_send_signal(thread, signal);
-	return 0;
+	if (signal == 0 || signal == thread->at_group_stop)
+		return 0;
+	if (!thread->at_signal) {
+		thread_send_signal(thread, signal);
+		return 0;
+	}
+	group_stop_expect(thread, signal);
+	return signal;
 }
 
 /* It will stop as its process is stopped by job control, if it still is. */
@@ -52,6 +58,7 @@ static int resume(struct thread *thread, int request, int signal)
 	thread->listening = false;
 	thread->request = request;
 	thread->at_signal = false;
+	thread->at_group_stop = 0;
 	thread->step_ended = false;
 	thread->in_syscall = false;
 	if (request != PTRACE_SYSCALL) {
@@ -128,6 +135,8 @@ int thread_listen(struct thread *thread)
 	thread->running = true;
 	thread->listening = true;
 	thread->at_signal = false;
+	thread->at_group_stop = 0;
+	group_stop_forget(thread);
 	thread->in_syscall = false;
 	return -err;
 }
@@ -137,6 +146,7 @@ int thread_interrupt(struct thread *thread)
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
 		return -errno;
 	thread->interrupting = true;
+	wait_expect(thread);
 	return 0;
 }
 

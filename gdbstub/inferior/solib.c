@@ -14,7 +14,13 @@
  * The lists are the inferior's: they may be damaged, or in the middle of a
  * change. glibc allows 16 name spaces.
  */
-enum { LINK_MAPS_MAX = 65536, NAMESPACES_MAX = 1024, PHDRS_MAX = 4096 };
+enum {
+	NAMESPACES_MAX = 1024,
+	PHDRS_MAX = 4096,
+	DYNAMIC_MAX = 65536,	   /* rows; a library that is needed takes one */
+	ANSWER_MAX = 8 << 20,	   /* bytes: some 40,000 libraries */
+	LISTING_LIMIT = 10 * 1000, /* ms */
+};
 
 /* struct r_debug_extended of glibc 2.35; older headers lack it. */
 struct debug_extended {
@@ -87,7 +93,13 @@ static struct error *find_debug(struct inferior *inferior, uint64_t *ret)
 	*ret = 0;
 	if (error)
 		return error;
-	for (; addr != 0; addr += sizeof(dyn)) {
+	for (int i = 0; addr != 0; addr += sizeof(dyn), i++) {
+		if (i == DYNAMIC_MAX)
+			return error_create(
+				0,
+				"the program's dynamic section has more than "
+				"%d rows; the rest is not looked at",
+				DYNAMIC_MAX);
 		if (!read_all(inferior, addr, &dyn, sizeof(dyn)))
 			return error_create(EIO, "cannot read the dynamic section");
 		if (dyn.d_tag == DT_NULL)
@@ -111,15 +123,47 @@ static void read_string(struct inferior *inferior, uint64_t addr, char *string,
 	string[n > 0 ? n : 0] = '\0';
 }
 
-static void append_library(struct inferior *inferior, const struct link_map *map,
-			   uint64_t addr, uint64_t lmid, struct buffer *out)
+/* A list that is being made. */
+struct listing {
+	struct inferior *inferior;
+	struct buffer *out;
+	struct patience patience;
+	unsigned int count; /* libraries so far */
+	const char *cut;    /* why the rest is left out; NULL: it is not */
+};
+
+static bool goes_on(struct listing *listing)
 {
+	if (!listing->cut)
+		listing->cut = patience_ended(&listing->patience);
+	if (!listing->cut && listing->out->len >= ANSWER_MAX)
+		listing->cut = "the list is longer than 8 MiB";
+	return !listing->cut;
+}
+
+static void say_cut(const struct listing *listing)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	if (!listing->cut)
+		return;
+	buffer_printf(&text,
+		      "the list of shared libraries is cut off after %u of them: %s",
+		      listing->count, listing->cut);
+	inferior_warn(listing->inferior, buffer_string(&text));
+}
+
+static void append_library(struct listing *listing, const struct link_map *map,
+			   uint64_t addr, uint64_t lmid)
+{
+	struct buffer *out = listing->out;
 	char name[PATH_MAX];
 
-	read_string(inferior, (uintptr_t)map->l_name, name, sizeof(name));
+	read_string(listing->inferior, (uintptr_t)map->l_name, name, sizeof(name));
 	/* The program itself has no name, nor has a map that is being made. */
 	if (name[0] == '\0')
 		return;
+	listing->count++;
 	buffer_append_string(out, "<library name=\"");
 	buffer_append_xml(out, name);
 	buffer_printf(out,
@@ -136,14 +180,13 @@ static bool read_map(struct inferior *inferior, uint64_t addr, struct link_map *
 	return addr != 0 && read_all(inferior, addr, map, sizeof(*map));
 }
 
-/* One name space, from a map on. @limit: maps that may still be listed. */
-static void append_maps(struct inferior *inferior, const struct solib_range *range,
-			unsigned int *limit, struct buffer *out)
+/* One name space, from a map on. */
+static void append_maps(struct listing *listing, const struct solib_range *range)
 {
 	uint64_t addr = range->start, prev = range->prev;
 	struct link_map map;
 
-	for (; *limit > 0 && read_map(inferior, addr, &map); (*limit)--) {
+	while (read_map(listing->inferior, addr, &map) && goes_on(listing)) {
 		if ((uintptr_t)map.l_prev != prev) {
 			log_debug(LOG_INFERIOR,
 				  "link map %#llx follows %#llx, but names %p",
@@ -151,7 +194,7 @@ static void append_maps(struct inferior *inferior, const struct solib_range *ran
 				  (void *)map.l_prev);
 			break;
 		}
-		append_library(inferior, &map, addr, range->lmid, out);
+		append_library(listing, &map, addr, range->lmid);
 		prev = addr;
 		addr = (uintptr_t)map.l_next;
 	}
@@ -172,11 +215,22 @@ static bool read_debug(struct inferior *inferior, uint64_t addr,
 	return true;
 }
 
-/* All name spaces. *main_map: the first map of the first one, the program. */
-static void append_namespaces(struct inferior *inferior, uint64_t first,
-			      uint64_t *main_map, struct buffer *out)
+/* The first map of the first name space, the program; 0: it is not made yet. */
+static uint64_t find_program(struct inferior *inferior, uint64_t first)
 {
-	unsigned int limit = LINK_MAPS_MAX;
+	struct debug_extended debug;
+	struct link_map program;
+
+	if (!read_debug(inferior, first, &debug) ||
+	    !read_map(inferior, (uintptr_t)debug.base.r_map, &program))
+		return 0;
+	return (uintptr_t)debug.base.r_map;
+}
+
+/* All name spaces. The program itself is not listed. */
+static void append_namespaces(struct listing *listing, uint64_t first)
+{
+	struct inferior *inferior = listing->inferior;
 	struct debug_extended debug;
 	struct link_map program;
 	uint64_t addr = first;
@@ -186,38 +240,41 @@ static void append_namespaces(struct inferior *inferior, uint64_t first,
 					    .lmid = addr};
 
 		if (i == 0 && read_map(inferior, range.start, &program)) {
-			*main_map = range.start;
 			range.prev = range.start;
 			range.start = (uintptr_t)program.l_next;
 		}
-		append_maps(inferior, &range, &limit, out);
-		addr = debug.next;
+		append_maps(listing, &range);
+		addr = listing->cut ? 0 : debug.next;
 	}
+}
+
+static void append_start(struct buffer *out, uint64_t program)
+{
+	buffer_append_string(out, "<library-list-svr4 version=\"1.0\"");
+	if (program != 0)
+		buffer_printf(out, " main-lm=\"0x%llx\"", (unsigned long long)program);
+	buffer_append_char(out, '>');
 }
 
 struct error *solib_list_xml(struct inferior *inferior, const struct solib_range *range,
 			     struct buffer *out)
 {
-	_cleanup_buffer_ struct buffer libraries = {0};
-	unsigned int limit = LINK_MAPS_MAX;
-	uint64_t first, main_map = 0;
+	struct listing listing = {.inferior = inferior, .out = out};
+	uint64_t first;
 
+	inferior_patience(inferior, &listing.patience, LISTING_LIMIT);
 	if (range->start != 0) {
-		append_maps(inferior, range, &limit, &libraries);
+		append_start(out, 0);
+		append_maps(&listing, range);
 	} else {
 		struct error *error = find_debug(inferior, &first);
 
 		if (error)
 			return error;
-		append_namespaces(inferior, first, &main_map, &libraries);
+		append_start(out, find_program(inferior, first));
+		append_namespaces(&listing, first);
 	}
-	if (buffer_failed(&libraries))
-		return error_create(ENOMEM, "cannot list the libraries");
-	buffer_append_string(out, "<library-list-svr4 version=\"1.0\"");
-	if (main_map != 0)
-		buffer_printf(out, " main-lm=\"0x%llx\"", (unsigned long long)main_map);
-	buffer_append_char(out, '>');
-	buffer_append_string(out, buffer_string(&libraries));
+	say_cut(&listing);
 	buffer_append_string(out, "</library-list-svr4>");
 	return NULL;
 }

@@ -24,7 +24,8 @@ struct solib_range {
  * libraries-svr4), with main-lm and the name space (dlmopen) of each library as
  * lmid. A program whose dynamic linker has not made a link map yet gives an empty
  * list; one without DT_DEBUG (a static one) is an error, so that gdb looks for
- * the list by itself. A damaged list is told as far as it is sound.
+ * the list by itself. A damaged list is told as far as it is sound. One that is longer
+ * than 8 MiB, or takes longer than ten seconds, is cut off, and a warning says so.
  */
 struct error *solib_list_xml(struct inferior *inferior, const struct solib_range *range,
 			     struct buffer *out);

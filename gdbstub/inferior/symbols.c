@@ -1,101 +1,167 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inferior/symbols.h"
 
-#include <dwarf.h>
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "base/log.h"
+#include "inferior/mapped_files.h"
+#include "inferior/symbols_reader.h"
+
+enum {
+	SYMBOLS_LIMIT = 10 * 1000, /* ms for all that is asked */
+	FILES_AT_ONCE = 8,	   /* that the reader keeps */
+};
 
 struct symbols {
-	Dwfl *dwfl;
-	pid_t pid;
+	struct inferior *inferior;
+	struct mapped_files files;
+	struct symbols_reader reader;
+	struct patience patience;
+	uint64_t given[FILES_AT_ONCE]; /* starts of the files that the reader has */
+	unsigned int ngiven;
+	struct reader_request request;
+	struct reader_reply reply;
+	struct buffer unread; /* what was warned of, a line each */
 };
 
-/*
- * The file of a module as the inferior sees it, which may live in another mount
- * name space. What is no file any more, and the vDSO, is read from memory.
- */
-static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
-		    Dwarf_Addr base, char **file_name, Elf **elf)
-{
-	const struct symbols *symbols = *userdata;
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-
-	if (symbols && name[0] == '/' &&
-	    asprintf(&path, "/proc/%d/root%s", (int)symbols->pid, name) < 0)
-		path = NULL;
-	/* Opening a device may have effects. */
-	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-		if (fd >= 0) {
-			*file_name = take_ptr(path);
-			return fd;
-		}
-	}
-	return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elf);
-}
-
-/* Symbol tables are all that is wanted: no search, no download. */
-static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
-			     Dwarf_Addr base, const char *file_name,
-			     const char *debuglink_file, GElf_Word debuglink_crc,
-			     char **debuginfo_file_name)
-{
-	(void)module;
-	(void)userdata;
-	(void)name;
-	(void)base;
-	(void)file_name;
-	(void)debuglink_file;
-	(void)debuglink_crc;
-	(void)debuginfo_file_name;
-	return -1;
-}
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_elf,
-	.find_debuginfo = find_no_debuginfo,
-};
-
-static int set_userdata(Dwfl_Module *module, void **userdata, const char *name,
-			Dwarf_Addr start, void *symbols)
-{
-	(void)module;
-	(void)name;
-	(void)start;
-	*userdata = symbols;
-	return DWARF_CB_OK;
-}
-
-struct symbols *symbols_create(const struct inferior *inferior)
+struct symbols *symbols_create(struct inferior *inferior)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	_cleanup_error_ struct error *error = NULL;
 
 	if (!symbols)
 		return NULL;
-	symbols->pid = inferior->pid;
-	symbols->dwfl = dwfl_begin(&callbacks);
-	if (!symbols->dwfl ||
-	    dwfl_linux_proc_report(symbols->dwfl, symbols->pid) != 0 ||
-	    dwfl_report_end(symbols->dwfl, NULL, NULL) != 0 ||
-	    dwfl_getmodules(symbols->dwfl, set_userdata, symbols, 0) < 0) {
-		symbols_destroy(symbols);
-		return NULL;
-	}
-	return symbols;
+	symbols->inferior = inferior;
+	inferior_patience(inferior, &symbols->patience, SYMBOLS_LIMIT);
+	error = mapped_files_read(&symbols->files, inferior);
+	if (!error)
+		return symbols;
+	if (error_errno(error) == EFBIG)
+		inferior_warn(inferior, error_text(error));
+	symbols_destroy(symbols);
+	return NULL;
 }
 
 void symbols_destroy(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	dwfl_end(symbols->dwfl);
+	symbols_reader_stop(&symbols->reader);
+	mapped_files_deinit(&symbols->files);
+	buffer_deinit(&symbols->unread);
 	free(symbols);
 }
+
+/* ---- what could not be read ---- */
+
+static void warn(struct symbols *symbols, const struct mapped_file *file,
+		 const char *reason)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	buffer_printf(&text, "not all symbols of %s are known: %s", file->name, reason);
+	if (!strstr(buffer_string(&symbols->unread), buffer_string(&text)))
+		buffer_printf(&symbols->unread, "%s\n", buffer_string(&text));
+	inferior_warn(symbols->inferior, buffer_string(&text));
+}
+
+void symbols_print_unread(const struct symbols *symbols, struct buffer *out)
+{
+	if (symbols)
+		buffer_append_string(out, buffer_string(&symbols->unread));
+}
+
+/* ---- asking the reader ---- */
+
+static bool is_given(const struct symbols *symbols, uint64_t start)
+{
+	for (unsigned int i = 0; i < symbols->ngiven; i++)
+		if (symbols->given[i] == start)
+			return true;
+	return false;
+}
+
+/* Opens the file, where the reader does not have it yet; else -1. False: it cannot be
+ * read. */
+static bool give(struct symbols *symbols, const struct mapped_file *file, int *fd)
+{
+	*fd = -1;
+	symbols->request.forget = false;
+	if (is_given(symbols, file->start))
+		return true;
+	*fd = mapped_file_open(file, symbols->inferior);
+	if (*fd == -EFBIG)
+		warn(symbols, file, "it is large and consists of holes");
+	if (*fd < 0)
+		return false;
+	/* One by one in a search of all files: they need the memory in turn. */
+	if (symbols->ngiven == FILES_AT_ONCE ||
+	    symbols->request.question == READER_FIND) {
+		symbols->request.forget = true;
+		symbols->ngiven = 0;
+	}
+	symbols->given[symbols->ngiven++] = file->start;
+	return true;
+}
+
+static const char *exchange(struct symbols *symbols, struct mapped_file *file)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (symbols->reader.pid == 0) {
+		symbols->ngiven = 0;
+		if (symbols_reader_start(&symbols->reader) < 0)
+			return "no process can be started to read it";
+	}
+	/* What is gone or no file has no symbols, which is nothing to warn of. */
+	if (!give(symbols, file, &fd)) {
+		file->failed = true;
+		memset(&symbols->reply, 0, sizeof(symbols->reply));
+		return "";
+	}
+	return symbols_reader_ask(&symbols->reader, &symbols->request, fd,
+				  &symbols->reply, &symbols->patience);
+}
+
+/* Has symbols->request answered; the caller has set the question, and what it needs.
+ * False: nobody can tell. */
+static bool ask(struct symbols *symbols, struct mapped_file *file)
+{
+	const char *reason;
+
+	if (file->failed)
+		return false;
+	symbols->request.start = file->start;
+	symbols->request.end = file->end;
+	reason = symbols->patience.verdict ? symbols->patience.verdict
+					   : exchange(symbols, file);
+	if (!reason && symbols->reply.lacks_packed)
+		warn(symbols, file,
+		     "its .gnu_debugdata cannot be unpacked in 40 MiB of memory");
+	if (!reason)
+		return true;
+	if (*reason != '\0') {
+		warn(symbols, file, reason);
+		file->failed = true;
+	}
+	return false;
+}
+
+/* The same, of the file at an address. */
+static bool ask_at(struct symbols *symbols, enum reader_question question,
+		   uint64_t addr, struct mapped_file **file)
+{
+	*file = symbols ? mapped_files_at(&symbols->files, addr) : NULL;
+	if (!*file)
+		return false;
+	symbols->request.question = question;
+	symbols->request.addr = addr;
+	return ask(symbols, *file);
+}
+
+/* ---- the questions ---- */
 
 static void append_offset(struct buffer *out, uint64_t offset)
 {
@@ -105,148 +171,103 @@ static void append_offset(struct buffer *out, uint64_t offset)
 
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
 {
-	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
-	Dwarf_Addr start, end;
-	const char *file, *name;
-	GElf_Off offset;
-	GElf_Sym sym;
+	struct mapped_file *file;
+	const char *slash;
 
-	if (!module)
-		return;
-	file = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
-	if (!file || addr < start || addr >= end)
-		return;
-	name = dwfl_module_addrinfo(module, addr, &offset, &sym, NULL, NULL, NULL);
-	if (name) {
-		buffer_append_string(out, name);
-		append_offset(out, offset);
-	} else {
-		const char *slash = strrchr(file, '/');
-
-		buffer_append_string(out, slash ? slash + 1 : file);
-		buffer_printf(out, "+0x%llx", (unsigned long long)(addr - start));
+	if (ask_at(symbols, READER_NAME, addr, &file) && symbols->reply.number != 0) {
+		symbols->reply.text[READER_TEXT_MAX - 1] = '\0';
+		buffer_append_string(out, symbols->reply.text);
+		append_offset(out, symbols->reply.offset);
+	} else if (file) {
+		slash = strrchr(file->name, '/');
+		buffer_append_string(out, slash ? slash + 1 : file->name);
+		buffer_printf(out, "+0x%llx", (unsigned long long)(addr - file->start));
 	}
 }
 
 uint64_t symbols_start(struct symbols *symbols, uint64_t addr)
 {
-	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
-	GElf_Off offset;
-	GElf_Sym sym;
+	struct mapped_file *file;
 
-	if (!module ||
-	    !dwfl_module_addrinfo(module, addr, &offset, &sym, NULL, NULL, NULL))
+	if (!ask_at(symbols, READER_NAME, addr, &file) || symbols->reply.number == 0)
 		return 0;
-	return addr - offset;
-}
-
-/* What a rule for the caller's frame begins with, be it an expression or not. */
-static int register_of(const Dwarf_Op *op)
-{
-	if (op->atom == DW_OP_bregx)
-		return (int)op->number;
-	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-		return op->atom - DW_OP_breg0;
-	return -1;
+	return addr - symbols->reply.offset;
 }
 
 int symbols_frame_register(struct symbols *symbols, uint64_t addr)
 {
-	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
-	Dwarf_Addr bias = 0;
-	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
-	Dwarf_Frame *frame = NULL;
-	int number = -1;
-	Dwarf_Op *ops;
-	size_t count;
+	struct mapped_file *file;
 
-	if (!cfi || dwarf_cfi_addrframe(cfi, addr - bias, &frame) != 0)
-		return -1;
-	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count > 0)
-		number = register_of(&ops[0]);
-	free(frame);
-	return number;
-}
-
-/* The one that symbols_print shows; one without a size has it only there. */
-static bool is_shown(Dwfl_Module *module, const char *name, uint64_t addr,
-		     uint64_t *offset)
-{
-	GElf_Off distance;
-	GElf_Sym sym;
-	const char *shown =
-		dwfl_module_addrinfo(module, addr, &distance, &sym, NULL, NULL, NULL);
-
-	*offset = distance;
-	return shown && strcmp(shown, name) == 0;
+	return ask_at(symbols, READER_FRAME_REGISTER, addr, &file)
+		       ? symbols->reply.number
+		       : -1;
 }
 
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
 		    uint64_t *offset)
 {
-	Dwfl_Module *module = symbols ? dwfl_addrmodule(symbols->dwfl, addr) : NULL;
-	int count = module ? dwfl_module_getsymtab(module) : 0;
+	const size_t len = strlen(name) + 1;
+	struct mapped_file *file;
+	bool covered;
 
-	for (int i = 1; i < count; i++) {
-		GElf_Word section;
-		GElf_Addr start;
-		GElf_Sym sym;
-		const char *other = dwfl_module_getsym_info(module, i, &sym, &start,
-							    &section, NULL, NULL);
-
-		if (!other || section == SHN_UNDEF || addr < start ||
-		    addr - start >= sym.st_size || strcmp(other, name) != 0)
-			continue;
-		*offset = addr - start;
-		return true;
-	}
-	return module && is_shown(module, name, addr, offset);
+	if (!symbols || len > READER_TEXT_MAX)
+		return false;
+	memcpy(symbols->request.text, name, len);
+	symbols->request.text_len = (uint32_t)len;
+	covered = ask_at(symbols, READER_COVERS, addr, &file) &&
+		  symbols->reply.number != 0;
+	symbols->request.text_len = 0;
+	*offset = covered ? symbols->reply.offset : 0;
+	return covered;
 }
 
-struct wish_list {
-	struct symbol_wish *wishes;
-	size_t count;
-};
-
-static int compare_wishes(const void *a, const void *b)
+/* Those that are still wanted go into the question, *rows tells which. */
+static size_t put_wishes(struct symbols *symbols, const struct symbol_wish *wishes,
+			 size_t count, size_t *rows)
 {
-	return strcmp(((const struct symbol_wish *)a)->name,
-		      ((const struct symbol_wish *)b)->name);
+	struct reader_request *request = &symbols->request;
+	size_t put = 0;
+
+	request->text_len = 0;
+	for (size_t i = 0; i < count && put < READER_FOUND_MAX; i++) {
+		size_t len = strlen(wishes[i].name) + 1;
+
+		if (wishes[i].found || len > READER_TEXT_MAX - request->text_len)
+			continue;
+		memcpy(request->text + request->text_len, wishes[i].name, len);
+		request->text_len += (uint32_t)len;
+		rows[put++] = i;
+	}
+	return put;
 }
 
-static int find_in_module(Dwfl_Module *module, void **userdata, const char *module_name,
-			  Dwarf_Addr start, void *arg)
+/* Nothing that the reader says is believed to fit. */
+static void take_found(const struct symbols *symbols, struct symbol_wish *wishes,
+		       size_t put, const size_t *rows)
 {
-	const struct wish_list *list = arg;
-	int count = dwfl_module_getsymtab(module);
+	const struct reader_reply *reply = &symbols->reply;
 
-	(void)userdata;
-	(void)module_name;
-	(void)start;
-	for (int i = 1; i < count; i++) {
-		struct symbol_wish key = {0}, *wish;
-		GElf_Word section;
-		GElf_Addr addr;
-		GElf_Sym sym;
-
-		key.name = dwfl_module_getsym_info(module, i, &sym, &addr, &section,
-						   NULL, NULL);
-		if (!key.name || key.name[0] == '\0' || section == SHN_UNDEF)
+	for (int i = 0; i < reply->number && i < READER_FOUND_MAX; i++) {
+		if (reply->found[i].index >= put)
 			continue;
-		wish = bsearch(&key, list->wishes, list->count, sizeof(key),
-			       compare_wishes);
-		if (!wish || wish->found)
-			continue;
-		wish->addr = addr;
-		wish->found = true;
+		wishes[rows[reply->found[i].index]].addr = reply->found[i].addr;
+		wishes[rows[reply->found[i].index]].found = true;
 	}
-	return DWARF_CB_OK;
 }
 
 void symbols_find(struct symbols *symbols, struct symbol_wish *wishes, size_t count)
 {
-	struct wish_list list = {.wishes = wishes, .count = count};
+	_cleanup_free_ size_t *rows = calloc(count + 1, sizeof(*rows));
 
-	if (symbols && count > 0)
-		dwfl_getmodules(symbols->dwfl, find_in_module, &list, 0);
+	if (!symbols || !rows)
+		return;
+	for (size_t i = 0; i < symbols->files.count && !symbols->patience.verdict;
+	     i++) {
+		size_t put = put_wishes(symbols, wishes, count, rows);
+
+		symbols->request.question = READER_FIND;
+		if (put > 0 && ask(symbols, &symbols->files.rows[i]))
+			take_found(symbols, wishes, put, rows);
+	}
+	symbols->request.text_len = 0;
 }

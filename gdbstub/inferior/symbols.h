@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses of an inferior and its symbols, through elfutils' libdwfl. */
+/*
+ * Addresses of an inferior and its symbols. Its files are read by another process
+ * (symbols_reader.h), for ten seconds at most from symbols_create on, and not once the
+ * server is asked to end or the client has gone; what is not known therefore is left
+ * out, and a warning says so.
+ */
 #ifndef TRUEHIT_INFERIOR_SYMBOLS_H
 #define TRUEHIT_INFERIOR_SYMBOLS_H
 
@@ -14,7 +19,7 @@
 struct symbols;
 
 /** NULL if nothing can be read; the other functions take NULL. */
-struct symbols *symbols_create(const struct inferior *inferior);
+struct symbols *symbols_create(struct inferior *inferior);
 void symbols_destroy(struct symbols *symbols);
 
 /**
@@ -22,6 +27,10 @@ void symbols_destroy(struct symbols *symbols);
  * covers the address, or nothing where no file is mapped.
  */
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
+
+/** Appends what could not be found out, and why, a line for each file; mostly nothing.
+ */
+void symbols_print_unread(const struct symbols *symbols, struct buffer *out);
 
 /** The start of the function that symbols_print names, or 0. */
 uint64_t symbols_start(struct symbols *symbols, uint64_t addr);
@@ -45,7 +54,8 @@ struct symbol_wish {
 
 /**
  * Finds symbols by name, local ones too, in all files at once. @wishes are sorted by
- * name (strcmp). What is found already stays as it is.
+ * name (strcmp). What is found already stays as it is. Of more than READER_FOUND_MAX
+ * or 32 KiB of names some are not looked for.
  */
 void symbols_find(struct symbols *symbols, struct symbol_wish *wishes, size_t count);
 

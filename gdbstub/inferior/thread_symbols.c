@@ -91,8 +91,7 @@ static size_t open_wishes(const struct thread_symbols *symbols,
 	return count;
 }
 
-void thread_symbols_read(struct thread_symbols *symbols,
-			 const struct inferior *inferior)
+void thread_symbols_read(struct thread_symbols *symbols, struct inferior *inferior)
 {
 	_cleanup_free_ struct symbol_wish *wishes = NULL;
 	_cleanup_free_ size_t *rows = NULL;

@@ -29,8 +29,7 @@ int thread_symbols_add(struct thread_symbols *symbols, const char *const *names)
  * Looks in the files that are mapped now for what is not known yet. Cheap if
  * nothing was mapped since the last time.
  */
-void thread_symbols_read(struct thread_symbols *symbols,
-			 const struct inferior *inferior);
+void thread_symbols_read(struct thread_symbols *symbols, struct inferior *inferior);
 /** False: not known; then it is remembered as missing. */
 bool thread_symbols_find(struct thread_symbols *symbols, const char *name,
 			 uint64_t *addr);

@@ -9,6 +9,7 @@
 #include <thread_db.h>
 
 #include "base/log.h"
+#include "base/rights.h"
 #include "inferior/ps.h"
 #include "inferior/threaddb_path.h"
 #include "inferior/tls.h"
@@ -83,6 +84,8 @@ int threaddb_set_path(struct inferiors *inferiors, const char *path)
 	char *copy = NULL;
 
 	if (path[0] != '\0' && strcmp(path, THREADDB_DEFAULT_PATH) != 0) {
+		if (rights_are_lent())
+			return -EPERM;
 		copy = strdup(path);
 		if (!copy)
 			return -ENOMEM;

@@ -12,14 +12,16 @@
 
 #include "inferior/inferior.h"
 
-/** Where libthread_db is looked for unless the user says otherwise. */
-#define THREADDB_DEFAULT_PATH "$sdir:$pdir"
+/** Where libthread_db is looked for unless the user says otherwise: nowhere that the
+ * inferior chooses. All there is for a server whose rights are lent (base/rights.h). */
+#define THREADDB_DEFAULT_PATH "$sdir"
 
 /**
  * Sets the directories, separated by ":". "$sdir": where dlopen(3) looks by itself;
- * "$pdir", also with more behind it: where the inferior's C library is, if it sees
- * the same files as we do and the library there can be changed by nobody but root
- * and us. "": the default. Takes effect at once. 0 or -ENOMEM.
+ * "$pdir", also with more after it: where the inferior's C library is, if it sees
+ * the same files as we do. Of any but "$sdir", a library is loaded only if nobody else
+ * can change it (threaddb_path.h). "": the default. Takes effect at once. 0, -ENOMEM,
+ * or -EPERM: the default is the only one.
  */
 int threaddb_set_path(struct inferiors *inferiors, const char *path);
 /** What is set now. */

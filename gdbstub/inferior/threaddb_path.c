@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,34 +63,60 @@ static bool same_file(const struct inferior *inferior, const char *name)
 	       ours.st_ino == theirs.st_ino;
 }
 
-/* Can only root and we change this file or directory, or what a directory holds? */
+/* ---- what may be loaded ---- */
+
+/* Whose files are loaded besides root's: those of the user who runs us, unless our file
+ * lends him rights that he has not. */
+static uid_t trusted_user(void)
+{
+	return getauxval(AT_SECURE) != 0 ? 0 : geteuid();
+}
+
+/* Can nobody but root and that user change this file, or what this directory holds? In
+ * a directory with the sticky bit, others can change only what is their own. */
 static bool is_ours(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != geteuid()))
+	if (lstat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != trusted_user()))
 		return false;
-	return (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
-	       (S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX) != 0);
+	if (S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX) != 0)
+		return true;
+	return (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
+	       (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /*
- * The inferior chooses this directory, and what is loaded from it runs with our
- * rights: nobody else may have a hand in it.
+ * What is loaded runs with our rights: nobody else may have a hand in it. The path
+ * holds no symbolic links any more, and is looked at from the root on: what stands in a
+ * directory that only we can change stays what it is, so what is checked here is what
+ * dlopen(3) finds later.
  */
-static struct error *check_trusted(const struct inferior *inferior, const char *file)
+static struct error *check_trusted(char *real)
+{
+	if (!is_ours("/"))
+		return error_create(0, "/ could be changed by others");
+	for (char *end = real; end && *end != '\0';) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = '\0';
+		if (!is_ours(real))
+			return error_create(
+				0, "%s could be changed by others than root%s", real,
+				trusted_user() != 0 ? " and you" : "");
+		if (end)
+			*end = '/';
+	}
+	return NULL;
+}
+
+/* The library at this path, without symbolic links. NULL: see *error. */
+static char *trusted_file(const char *file, struct error **error)
 {
 	_cleanup_free_ char *real = realpath(file, NULL);
 
-	if (!same_file(inferior, "root") || !same_file(inferior, "ns/mnt"))
-		return error_create(0, "$pdir: process %d sees other files than we do",
-				    (int)inferior->pid);
-	if (!real)
-		return error_create(errno, "%s", file);
-	for (char *path = real; *path != '\0'; *strrchr(path, '/') = '\0')
-		if (!is_ours(path))
-			return error_create(0, "%s could be changed by others", path);
-	return is_ours("/") ? NULL : error_create(0, "/ could be changed by others");
+	*error = real ? check_trusted(real) : error_create(errno, "%s", file);
+	return *error ? NULL : take_ptr(real);
 }
 
 /* ---- parts of the path ---- */
@@ -105,17 +132,16 @@ static char *file_in(const char *dir, const char *more)
 static char *file_in_pdir(const struct inferior *inferior, const char *more,
 			  struct error **error)
 {
-	_cleanup_free_ char *dir = c_library_dir(inferior), *file = NULL;
+	_cleanup_free_ char *dir = c_library_dir(inferior);
 
-	if (!dir) {
+	if (!dir)
 		*error = error_create(0, "$pdir: process %d has no C library mapped",
 				      (int)inferior->pid);
-		return NULL;
-	}
-	file = file_in(dir, more);
-	if (file)
-		*error = check_trusted(inferior, file);
-	return *error ? NULL : take_ptr(file);
+	else if (!same_file(inferior, "root") || !same_file(inferior, "ns/mnt"))
+		*error =
+			error_create(0, "$pdir: process %d sees other files than we do",
+				     (int)inferior->pid);
+	return *error ? NULL : file_in(dir, more);
 }
 
 char *threaddb_file(const struct inferior *inferior, const char *part,
@@ -123,9 +149,10 @@ char *threaddb_file(const struct inferior *inferior, const char *part,
 {
 	static const char pdir[] = "$pdir";
 	const size_t len = sizeof(pdir) - 1;
-	char *file;
+	_cleanup_free_ char *file = NULL;
 
 	*error = NULL;
+	/* The dynamic linker's own directories need no check. */
 	if (strcmp(part, "$sdir") == 0)
 		file = strdup(LIBRARY);
 	else if (strncmp(part, pdir, len) == 0 &&
@@ -135,5 +162,7 @@ char *threaddb_file(const struct inferior *inferior, const char *part,
 		file = file_in(part, "");
 	if (!file && !*error)
 		*error = error_create(ENOMEM, "%s", part);
-	return file;
+	if (!file || strcmp(part, "$sdir") == 0)
+		return take_ptr(file);
+	return trusted_file(file, error);
 }

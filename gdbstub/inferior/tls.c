@@ -218,9 +218,15 @@ static struct error *find_slot(const struct view *view, uint64_t number, uint64_
 {
 	uint64_t list, len;
 	struct error *error = find_first_list(view, &list);
+	struct patience patience;
 
 	*slot = 0;
+	inferior_patience(view->inferior, &patience, PATIENCE_ENDLESS);
 	for (int i = 0; !error && list != 0 && i < SLOT_LISTS_MAX; i++) {
+		if (patience_ended(&patience))
+			return error_create(0,
+					    "the list of modules is not searched: %s",
+					    patience.verdict);
 		error = read_field(view, "_thread_db_dtv_slotinfo_list_len", list,
 				   &len);
 		if (error)

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
@@ -227,11 +228,20 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 	if (event->child) {
 		event->child->group =
 			is_in_group(child, thread->group) ? thread->group : child;
+		event->child->group_stopped = thread->group_stopped;
 		return true;
 	}
 	log_warning("out of memory: thread %d is not traced", child);
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return pass_over(thread, 0);
+}
+
+/* Where the kernel does not say (no kcmp), a vfork child shares it, others do not. */
+static bool has_own_memory(pid_t a, pid_t b, enum event_kind kind)
+{
+	long order = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+
+	return order < 0 ? kind == EVENT_FORK : order != 0;
 }
 
 static bool on_process(struct thread *thread, pid_t child, struct event *event,
@@ -241,23 +251,20 @@ static bool on_process(struct thread *thread, pid_t child, struct event *event,
 		return pass_over(thread, 0);
 	event->kind = kind;
 	event->child_pid = child;
+	event->own_memory = has_own_memory(thread->tid, child, kind);
 	return true;
-}
-
-static bool shares_memory(pid_t a, pid_t b)
-{
-	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
 /* By clone(2) with CLONE_VM, the end of a task can be told by SIGCHLD as well: what the
  * kernel calls a fork then has no memory of its own. */
 static bool on_fork(struct thread *thread, pid_t child, struct event *event)
 {
-	if (shares_memory(thread->tid, child))
+	if (!has_own_memory(thread->tid, child, EVENT_FORK))
 		return on_clone(thread, child, event);
 	return on_process(thread, child, event, EVENT_FORK);
 }
 
+/* So has what clone(2) makes with CLONE_VFORK and without CLONE_VM. */
 static bool on_vfork(struct thread *thread, pid_t child, struct event *event)
 {
 	return on_process(thread, child, event, EVENT_VFORK);
@@ -314,7 +321,8 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 	if (thread->group != inferior->pid)
 		return let_go(thread, event);
 	destroy_others(thread);
-	thread->tid = thread->group = inferior->pid;
+	thread_renumber(thread, inferior->pid);
+	thread->group = inferior->pid;
 	thread->running = false;
 	thread->injected_signal = 0;
 	memory_open(inferior);
@@ -447,14 +455,13 @@ void wait_take_own(struct thread *thread)
  */
 static bool decode_event_stop(struct thread *thread, int signal, struct event *event)
 {
-	bool group_stop = signal != SIGTRAP;
-
 	if (is_nowhere(thread) || trap_is_pending(thread)) {
 		thread_resume_again(thread, 0);
-		thread->left_group_stop = group_stop;
+		thread->left_group_stop = signal != SIGTRAP && !thread->group_stopped;
 		return false;
 	}
-	if (group_stop) {
+	if (group_stop_begins(thread, signal)) {
+		thread->at_group_stop = signal;
 		event->kind = EVENT_GROUP_STOP;
 		event->signal = signal;
 	} else if (thread->interrupting) {
@@ -529,6 +536,7 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 
 	thread->running = false;
 	thread->at_signal = false;
+	thread->at_group_stop = 0;
 	thread->step_ended = false;
 	thread->in_syscall = false;
 	if (trace_event == PTRACE_EVENT_STOP)
@@ -613,14 +621,81 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 	return true;
 }
 
+/* ---- waiting ---- */
+
+void inferiors_changed(struct inferiors *inferiors)
+{
+	inferiors->changed = true;
+}
+
+/* A SIGCHLD that comes after this one was taken, and before the wait, stays pending. */
+static bool may_have_changed(struct inferiors *inferiors)
+{
+	const struct timespec at_once = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (!inferiors->told_by_sigchld ||
+	    (!inferiors->quiet && !inferiors->changed &&
+	     sigtimedwait(&set, NULL, &at_once) == SIGCHLD))
+		inferiors->changed = true;
+	return inferiors->changed;
+}
+
+void wait_expect(struct thread *thread)
+{
+	if (!thread->is_expected)
+		TAILQ_INSERT_TAIL(&thread->inferior->owner->expected, thread, expected);
+	thread->is_expected = true;
+}
+
+/* To ask for one thread costs the same however many there are; those that were
+ * interrupted first have most probably stopped. 0: ask for all. */
+static pid_t take_expected(struct inferiors *inferiors, int *status)
+{
+	enum { IN_VAIN_MAX = 8 };
+	struct thread *thread;
+
+	for (int in_vain = 0; in_vain < IN_VAIN_MAX;) {
+		thread = TAILQ_FIRST(&inferiors->expected);
+		if (!thread)
+			return 0;
+		TAILQ_REMOVE(&inferiors->expected, thread, expected);
+		thread->is_expected = false;
+		if (!thread->running || !thread->interrupting)
+			continue;
+		if (waitpid(thread->tid, status, __WALL | WNOHANG) == thread->tid)
+			return thread->tid;
+		wait_expect(thread);
+		in_vain++;
+	}
+	return 0;
+}
+
+/* 0: nothing has changed; negative: there is nobody to wait for, or EINTR. */
+static pid_t take_status(struct inferiors *inferiors, bool block, int *status)
+{
+	pid_t tid = take_any_kept(inferiors, status);
+
+	if (tid > 0)
+		return tid;
+	if (!block && !may_have_changed(inferiors))
+		return 0;
+	tid = take_expected(inferiors, status);
+	if (tid == 0)
+		tid = waitpid(-1, status, __WALL | (block ? 0 : WNOHANG));
+	if (tid == 0)
+		inferiors->changed = false;
+	return tid;
+}
+
 void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event)
 {
 	for (;;) {
 		int status;
-		pid_t tid = take_any_kept(inferiors, &status);
+		pid_t tid = take_status(inferiors, block, &status);
 
-		if (tid == 0)
-			tid = waitpid(-1, &status, __WALL | (block ? 0 : WNOHANG));
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid > 0 && wait_decode(inferiors, tid, status, event)) {

@@ -24,6 +24,9 @@ struct early_stop {
 
 /** waitpid for one thread, blocking. False: there is no such traced thread. */
 bool wait_status(pid_t tid, int *status);
+/** The thread, which was interrupted, is among those that the next wait asks for first.
+ */
+void wait_expect(struct thread *thread);
 /** Keeps a status for a later wait. */
 void wait_keep(struct inferiors *inferiors, pid_t tid, int status);
 /**

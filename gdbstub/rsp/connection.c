@@ -17,6 +17,9 @@ enum {
 	READ_SIZE = 65536,
 	/* A client with so much unread gets no more of its requests served. */
 	OUT_LIMIT = 4 * RSP_PACKET_SIZE,
+	/* One that leaves so much unread or unacknowledged is given up. A single
+	 * request can have a long reply: a table of all breakpoints by thread. */
+	UNSENT_LIMIT = 32 * 1024 * 1024,
 	TRACE_MAX = 1024,
 	DELIVERY_CHECK =
 		10, /* ms: no event tells that the kernel has got rid of bytes */
@@ -150,22 +153,64 @@ void connection_io(struct connection *connection)
 		read_in(connection);
 }
 
+static void give_up(struct connection *connection, const char *reason)
+{
+	if (!connection->broken)
+		log_warning("%s", reason);
+	connection->broken = true;
+}
+
+static void check_unsent(struct connection *connection)
+{
+	if (buffer_failed(&connection->out) || buffer_failed(&connection->waiting))
+		give_up(connection, "no memory for a reply to the client");
+	else if (connection_unsent(connection) > UNSENT_LIMIT)
+		give_up(connection, "the client reads or acknowledges nothing of what "
+				    "it asks for: it is given up");
+}
+
+/* Mostly the client takes all at once. */
+static size_t write_at_once(struct connection *connection, const char *data, size_t len)
+{
+	ssize_t n;
+
+	if (connection->out.len > 0)
+		return 0;
+	n = write(connection->out_fd, data, len);
+	if (n < 0 && !would_block())
+		connection->broken = true;
+	return n > 0 ? (size_t)n : 0;
+}
+
 static void queue(struct connection *connection, const char *data, size_t len)
 {
-	buffer_append(&connection->out, data, len);
-	if (buffer_failed(&connection->out)) {
-		log_warning("no memory for a reply to the client");
-		connection->broken = true;
-	}
+	size_t written;
+
+	if (connection->broken)
+		return;
+	written = write_at_once(connection, data, len);
+	if (written == len)
+		return;
+	buffer_append(&connection->out, data + written, len - written);
+	check_unsent(connection);
 	write_out(connection);
+}
+
+/* It is in connection->last. */
+static void transmit_last(struct connection *connection)
+{
+	connection->unacknowledged = !connection->no_ack;
+	queue(connection, connection->last.data, connection->last.len);
 }
 
 static void transmit(struct connection *connection, const char *frame, size_t len)
 {
 	buffer_reset(&connection->last);
 	buffer_append(&connection->last, frame, len);
-	connection->unacknowledged = !connection->no_ack;
-	queue(connection, frame, len);
+	if (buffer_failed(&connection->last))
+		give_up(connection, "no memory for a reply to the client");
+	else
+		transmit_last(connection);
 }
 
 /* '#' ends a frame, two digits follow; within it, '#' is escaped. */
@@ -181,7 +226,7 @@ static void on_acknowledged(struct connection *connection)
 	struct buffer *waiting = &connection->waiting;
 
 	connection->unacknowledged = false;
-	while (waiting->len > 0 && !connection->unacknowledged) {
+	while (waiting->len > 0 && !connection->unacknowledged && !connection->broken) {
 		size_t len = frame_length(waiting);
 
 		transmit(connection, waiting->data, len);
@@ -192,17 +237,21 @@ static void on_acknowledged(struct connection *connection)
 /* Only one packet may be on its way: '-' does not say which is meant. */
 void connection_send(struct connection *connection, const void *payload, size_t len)
 {
-	struct buffer frame _cleanup_buffer_ = {0};
+	struct buffer *frames =
+		connection->unacknowledged ? &connection->waiting : &connection->last;
 
+	if (connection->broken)
+		return;
 	trace("->", payload, len);
-	frame_encode(&frame, FRAME_START_PACKET, payload, len);
-	if (connection->unacknowledged)
-		buffer_append(&connection->waiting, frame.data, frame.len);
-	else if (!buffer_failed(&frame))
-		transmit(connection, frame.data, frame.len);
-	if (buffer_failed(&frame) || buffer_failed(&connection->waiting)) {
-		log_warning("no memory for a reply to the client");
-		connection->broken = true;
+	if (!connection->unacknowledged)
+		buffer_reset(frames);
+	frame_encode(frames, FRAME_START_PACKET, payload, len);
+	if (buffer_failed(frames)) {
+		give_up(connection, "no memory for a reply to the client");
+	} else if (connection->unacknowledged) {
+		check_unsent(connection);
+	} else {
+		transmit_last(connection);
 	}
 }
 
@@ -213,8 +262,7 @@ void connection_notify(struct connection *connection, const void *payload, size_
 	trace("-> %", payload, len);
 	frame_encode(&packet, FRAME_START_NOTIFICATION, payload, len);
 	if (buffer_failed(&packet)) {
-		log_warning("no memory for a notification to the client");
-		connection->broken = true;
+		give_up(connection, "no memory for a notification to the client");
 		return;
 	}
 	queue(connection, packet.data, packet.len);
@@ -291,7 +339,8 @@ enum connection_event connection_next(struct connection *connection,
 {
 	const struct buffer *in = &connection->in;
 
-	while (connection->in_pos < in->len && !congested(connection)) {
+	while (connection->in_pos < in->len && !connection->broken &&
+	       !congested(connection)) {
 		const char *p = in->data + connection->in_pos;
 		enum frame_event event =
 			frame_decode(&connection->decoder, &p, in->data + in->len);
@@ -317,6 +366,11 @@ void connection_set_no_ack(struct connection *connection)
 {
 	connection->no_ack = true;
 	on_acknowledged(connection);
+}
+
+int connection_input(const struct connection *connection)
+{
+	return connection->in_fd;
 }
 
 size_t connection_unsent(const struct connection *connection)

@@ -2,7 +2,8 @@
 /*
  * One client: bytes in and out, never blocking. Acknowledges packets, and sends
  * the last one again when the client asks. While acknowledgements are used, a packet
- * waits until the one before it is acknowledged.
+ * waits until the one before it is acknowledged. A client that asks for more and more,
+ * and takes or acknowledges nothing, is taken for one that has gone.
  */
 #ifndef TRUEHIT_RSP_CONNECTION_H
 #define TRUEHIT_RSP_CONNECTION_H
@@ -44,6 +45,9 @@ void connection_send(struct connection *connection, const void *payload, size_t 
 void connection_notify(struct connection *connection, const void *payload, size_t len);
 /** QStartNoAckMode: neither sends nor heeds acknowledgements from now on. */
 void connection_set_no_ack(struct connection *connection);
+/** The descriptor that requests are read from, to see that the client goes
+ * (base/patience.h). */
+int connection_input(const struct connection *connection);
 /** Bytes of packets that were sent, but that the kernel has not taken yet. */
 size_t connection_unsent(const struct connection *connection);
 /** Has the client's side (its kernel, at least) all that was sent? Or is it gone? */

@@ -9,6 +9,7 @@ enum {
 	REPEAT_BASE = 29, /* a count character is the number of repeats plus this */
 	REPEAT_MIN = 3,	  /* fewer repeats are not worth two bytes */
 	REPEAT_MAX = 97,  /* '~', the last printable character */
+	FRAMING = 4,	  /* its first byte, '#', two digits */
 };
 
 void frame_decoder_init(struct frame_decoder *decoder, size_t limit)
@@ -19,6 +20,12 @@ void frame_decoder_init(struct frame_decoder *decoder, size_t limit)
 void frame_decoder_deinit(struct frame_decoder *decoder)
 {
 	buffer_deinit(&decoder->packet);
+}
+
+/* What has a meaning in a frame. */
+static bool must_escape(char c)
+{
+	return c == '#' || c == '$' || c == '}' || c == '*';
 }
 
 static int hex_digit(unsigned char c)
@@ -46,6 +53,26 @@ static void fault(struct frame_decoder *decoder, enum frame_event event)
 {
 	if (decoder->fault == FRAME_NONE)
 		decoder->fault = event;
+}
+
+/* What is neither the end nor an escape is taken at once. */
+static void put_plain(struct frame_decoder *decoder, const char **p, const char *end)
+{
+	const char *start = *p;
+	size_t len;
+
+	while (*p < end && !must_escape(**p))
+		decoder->sum += (uint8_t) * (*p)++;
+	len = (size_t)(*p - start);
+	if (len == 0)
+		return;
+	decoder->repeatable = true;
+	if (len > decoder->limit - decoder->packet.len)
+		fault(decoder, FRAME_TOO_LONG);
+	else
+		buffer_append(&decoder->packet, start, len);
+	if (buffer_failed(&decoder->packet))
+		fault(decoder, FRAME_TOO_LONG);
 }
 
 static void put(struct frame_decoder *decoder, char c, size_t count)
@@ -117,11 +144,8 @@ static void body(struct frame_decoder *decoder, unsigned char c)
 		repeat(decoder, c);
 	} else if (c == '}') {
 		decoder->state = FRAME_ESCAPE;
-	} else if (c == '*') {
-		decoder->state = FRAME_REPEAT;
 	} else {
-		decoder->repeatable = true;
-		put(decoder, (char)c, 1);
+		decoder->state = FRAME_REPEAT;
 	}
 }
 
@@ -151,8 +175,13 @@ enum frame_event frame_decode(struct frame_decoder *decoder, const char **p,
 	enum frame_event event = FRAME_NONE;
 
 	while (*p < end && event == FRAME_NONE) {
-		unsigned char c = (unsigned char)*(*p)++;
+		unsigned char c;
 
+		if (decoder->state == FRAME_BODY)
+			put_plain(decoder, p, end);
+		if (*p == end)
+			break;
+		c = (unsigned char)*(*p)++;
 		switch (decoder->state) {
 		case FRAME_OUTSIDE:
 			event = outside(decoder, c);
@@ -171,11 +200,6 @@ enum frame_event frame_decode(struct frame_decoder *decoder, const char **p,
 	return event;
 }
 
-static bool must_escape(char c)
-{
-	return c == '#' || c == '$' || c == '}' || c == '*';
-}
-
 /* How often the byte at @p comes again after it, as far as one count character
  * can say. */
 static unsigned int count_repeats(const char *p, const char *end)
@@ -191,34 +215,120 @@ static unsigned int count_repeats(const char *p, const char *end)
 	return count >= REPEAT_MIN ? count : 0;
 }
 
+/* ---- eight bytes at once ---- */
+
+enum { PLAIN = sizeof(uint64_t) };
+
+/* The same byte eight times. */
+static uint64_t eight(uint64_t byte)
+{
+	return byte * UINT64_C(0x0101010101010101);
+}
+
+static uint64_t load(const char *p)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	return bytes;
+}
+
+static bool has_zero_byte(uint64_t bytes)
+{
+	return (bytes - eight(1)) & ~bytes & eight(0x80);
+}
+
+/* Are all of them between '0' and '|', which have no meaning (hex digits are)? */
+static bool are_plain(uint64_t bytes)
+{
+	uint64_t top = eight(0x80);
+
+	return !((bytes | (bytes + eight(0x7f - '|'))) & top) &&
+	       (((bytes | top) - eight('0')) & top) == top;
+}
+
+/* Does any of the eight bytes at @p come three times more after it? */
+static bool any_repeats(const char *p)
+{
+	uint64_t bytes = load(p);
+
+	return has_zero_byte((bytes ^ load(p + 1)) | (bytes ^ load(p + 2)) |
+			     (bytes ^ load(p + 3)));
+}
+
+static uint8_t sum_of(uint64_t bytes)
+{
+	const uint64_t pairs = UINT64_C(0x00ff00ff00ff00ff);
+
+	return (uint8_t)((((bytes & pairs) + (bytes >> 8 & pairs)) *
+			  UINT64_C(0x0001000100010001)) >>
+			 48);
+}
+
+/* ---- what is to be sent ---- */
+
+/* Where a frame is written to; there is room. */
+struct writer {
+	char *at;
+	uint8_t sum;
+};
+
+static void write_char(struct writer *writer, char c)
+{
+	*writer->at++ = c;
+	writer->sum += (uint8_t)c;
+}
+
+/* The byte at @p and its repeats; returns how many bytes these are. */
+static size_t write_next(struct writer *writer, const char *p, const char *end)
+{
+	unsigned int repeats;
+
+	if (must_escape(*p)) {
+		write_char(writer, '}');
+		write_char(writer, (char)(*p ^ ESCAPE_XOR));
+		return 1;
+	}
+	write_char(writer, *p);
+	repeats = count_repeats(p, end);
+	if (repeats > 0) {
+		write_char(writer, '*');
+		write_char(writer, (char)(repeats + REPEAT_BASE));
+	}
+	return 1 + repeats;
+}
+
+static void write_body(struct writer *writer, const char *p, const char *end)
+{
+	while (p < end) {
+		if (end - p < PLAIN + REPEAT_MIN || !are_plain(load(p)) ||
+		    any_repeats(p)) {
+			p += write_next(writer, p, end);
+			continue;
+		}
+		memcpy(writer->at, p, PLAIN);
+		writer->at += PLAIN;
+		writer->sum += sum_of(load(p));
+		p += PLAIN;
+	}
+}
+
 void frame_encode(struct buffer *out, enum frame_start begin, const void *payload,
 		  size_t len)
 {
-	const char *p = payload, *end = p + len;
-	size_t start;
-	uint8_t sum = 0;
+	static const char digits[] = "0123456789abcdef";
+	const char *bytes = payload;
+	struct writer writer = {0};
 
-	buffer_append_char(out, (char)begin);
-	start = out->len;
-	while (p < end) {
-		unsigned int repeats = 0;
-
-		if (must_escape(*p)) {
-			buffer_append_char(out, '}');
-			buffer_append_char(out, (char)(*p ^ ESCAPE_XOR));
-		} else {
-			buffer_append_char(out, *p);
-			repeats = count_repeats(p, end);
-		}
-		if (repeats) {
-			buffer_append_char(out, '*');
-			buffer_append_char(out, (char)(repeats + REPEAT_BASE));
-		}
-		p += 1 + repeats;
-	}
-	if (buffer_failed(out))
+	if (!buffer_reserve(out, 2 * len + FRAMING))
 		return;
-	for (size_t i = start; i < out->len; i++)
-		sum += (uint8_t)out->data[i];
-	buffer_printf(out, "#%02x", sum);
+	writer.at = out->data + out->len;
+	*writer.at++ = (char)begin;
+	if (len > 0)
+		write_body(&writer, bytes, bytes + len);
+	*writer.at++ = '#';
+	*writer.at++ = digits[writer.sum >> 4];
+	*writer.at++ = digits[writer.sum & 15];
+	*writer.at = '\0';
+	out->len = (size_t)(writer.at - out->data);
 }

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <termios.h>
 
 #include "base/log.h"
@@ -189,63 +187,22 @@ static struct error *open_tcp(struct listener *listener)
 
 /* ---- unix sockets ---- */
 
-/*
- * Does a server have this socket? Asked with the wrong type of socket, so that it
- * sees no client come and go: EPROTOTYPE then, and ECONNREFUSED if nobody has it.
- */
-static bool somebody_listens(const struct sockaddr_un *addr)
-{
-	int fd _cleanup_close_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	return connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
-	       errno == EPROTOTYPE;
-}
-
-static struct error *make_room(const struct sockaddr_un *addr)
-{
-	struct stat st;
-
-	if (lstat(addr->sun_path, &st) < 0)
-		return NULL;
-	if (!S_ISSOCK(st.st_mode))
-		return error_create(0, "%s exists and is not a socket", addr->sun_path);
-	if (somebody_listens(addr))
-		return bind_error(EADDRINUSE);
-	if (unlink(addr->sun_path) < 0)
-		return error_create(errno, "cannot replace %s", addr->sun_path);
-	return NULL;
-}
-
-/* Who may connect may do everything that we may do. */
-static int bind_private(int fd, const struct sockaddr_un *addr)
-{
-	mode_t mask = umask(0177);
-	int ret = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
-
-	umask(mask);
-	return ret;
-}
-
 static struct error *open_unix(struct listener *listener)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	const char *path = listener->comm.path;
+	int fd _cleanup_close_ =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct error *error;
-	int fd _cleanup_close_ = -1;
 
-	memcpy(addr.sun_path, listener->comm.path, sizeof(addr.sun_path));
-	error = make_room(&addr);
+	if (fd < 0)
+		return error_prefix(bind_error(errno), "%s", path);
+	error = socket_path_bind(&listener->path, fd, path);
 	if (error)
 		return error;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind_private(fd, &addr) < 0)
-		return error_prefix(bind_error(errno), "%s", addr.sun_path);
-	listener->owns_path = true;
 	if (listen(fd, BACKLOG) < 0) {
-		struct error *failure =
-			error_create(errno, "cannot listen at %s", addr.sun_path);
-
-		listener_close(listener);
-		return failure;
+		error = error_create(errno, "cannot listen at %s", path);
+		socket_path_remove(&listener->path);
+		return error;
 	}
 	listener->fds[listener->nfds++] = take_fd(&fd);
 	return NULL;
@@ -302,10 +259,8 @@ struct error *listener_open(struct listener *listener, const struct comm *comm)
 
 void listener_close(struct listener *listener)
 {
+	socket_path_remove(&listener->path);
 	close_sockets(listener);
-	if (listener->owns_path)
-		unlink(listener->comm.path);
-	listener->owns_path = false;
 	listener->used = true;
 }
 

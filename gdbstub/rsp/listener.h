@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "rsp/socket_path.h"
 
 struct connection;
 
@@ -34,9 +35,9 @@ struct listener {
 	struct comm comm;
 	int fds[LISTENER_SOCKETS_MAX];
 	unsigned int nfds;
-	unsigned int port; /* COMM_TCP: the real one */
-	bool used;	   /* COMM_STDIO, COMM_SERIAL: its one client has come */
-	bool owns_path;	   /* COMM_UNIX: the socket in the file system is ours */
+	unsigned int port;	 /* COMM_TCP: the real one */
+	bool used;		 /* COMM_STDIO, COMM_SERIAL: its one client has come */
+	struct socket_path path; /* COMM_UNIX */
 };
 
 /**

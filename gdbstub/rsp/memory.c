@@ -18,6 +18,7 @@ struct range {
 	struct inferior *inferior;
 	uint64_t addr;
 	size_t len;
+	struct patience patience; /* of what looks at all of it at once */
 };
 
 /* "ADDR,LENGTH" of the process at hand. */
@@ -33,6 +34,7 @@ static struct error *parse_range(struct server *server, struct cursor *args,
 	range->inferior = server_inferior(server);
 	if (!range->inferior)
 		return error_create(0, "no process is being debugged");
+	inferior_patience(range->inferior, &range->patience, PATIENCE_ENDLESS);
 	return NULL;
 }
 
@@ -143,12 +145,16 @@ struct error *packet_X(struct server *server, struct cursor *args, struct buffer
 
 enum { PIECE_SIZE = 0x10000 };
 
-static struct error *read_piece(const struct range *range, uint64_t offset, void *data,
+static struct error *read_piece(struct range *range, uint64_t offset, void *data,
 				size_t len)
 {
 	uint64_t addr = range->addr + offset;
-	ssize_t n = replay_read_memory(range->inferior, addr, data, len);
+	ssize_t n;
 
+	if (patience_ended(&range->patience))
+		return error_create(0, "given up at 0x%llx: %s",
+				    (unsigned long long)addr, range->patience.verdict);
+	n = replay_read_memory(range->inferior, addr, data, len);
 	if (n == (ssize_t)len)
 		return NULL;
 	return error_create(n < 0 ? (int)-n : EFAULT, "memory at 0x%llx",
@@ -198,7 +204,7 @@ struct error *packet_qCRC(struct server *server, struct cursor *args,
 }
 
 /* The offset of the first @pattern inside the range; false: there is none. */
-static struct error *search(const struct range *range, const struct cursor *pattern,
+static struct error *search(struct range *range, const struct cursor *pattern,
 			    uint64_t *offset, bool *found)
 {
 	const size_t len = cursor_left(pattern), size = PIECE_SIZE + len;
@@ -243,6 +249,7 @@ struct error *packet_qSearch_memory(struct server *server, struct cursor *args,
 	if (!range.inferior)
 		return error_create(0, "no process is being debugged");
 	range.len = len;
+	inferior_patience(range.inferior, &range.patience, PATIENCE_ENDLESS);
 	error = search(&range, args, &offset, &found);
 	if (error)
 		return error;

@@ -16,6 +16,7 @@ struct granules {
 	pid_t tid; /* of a thread whose memory it is */
 	uint64_t addr;
 	uint64_t count;
+	struct patience patience; /* with all of them */
 };
 
 /* "ADDR,LENGTH:TYPE": all granules that have a part in this. */
@@ -41,6 +42,7 @@ static struct error *parse_granules(struct server *server, struct cursor *args,
 	if (__builtin_add_overflow(addr, len, &end))
 		return error_create(0, "more than there are addresses");
 	ret->tid = thread->tid;
+	inferior_patience(thread->inferior, &ret->patience, PATIENCE_ENDLESS);
 	ret->addr = addr - addr % ret->tags->granule;
 	ret->count = len > 0 ? (end - 1 - ret->addr) / ret->tags->granule + 1 : 0;
 	return NULL;
@@ -84,7 +86,7 @@ struct error *packet_qMemTags(struct server *server, struct cursor *args,
 }
 
 /* Over and over again, until all granules have one. */
-static struct error *write_tags(const struct granules *granules, const uint8_t *pattern,
+static struct error *write_tags(struct granules *granules, const uint8_t *pattern,
 				size_t len)
 {
 	uint8_t tags[WRITTEN_AT_ONCE];
@@ -95,6 +97,10 @@ static struct error *write_tags(const struct granules *granules, const uint8_t *
 				      : sizeof(tags);
 		ssize_t n;
 
+		if (patience_ended(&granules->patience))
+			return error_create(0, "given up after %ju tags: %s",
+					    (uintmax_t)done,
+					    granules->patience.verdict);
 		for (size_t i = 0; i < some; i++)
 			tags[i] = pattern[(done + i) % len];
 		n = granules->tags->write(

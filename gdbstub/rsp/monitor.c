@@ -83,7 +83,11 @@ static const struct monitor_command commands[] = {
 	 "Send debugging messages to a file of the server's machine, or to its stderr",
 	 monitor_set_debug_file},
 	{"set libthread-db-search-path", "[DIRECTORIES]",
-	 "Where to look for libthread_db, which finds thread-local storage",
+	 "Where to look for libthread_db, which finds thread-local storage; at first\n"
+	 "    this is $sdir, the system's own directories. $pdir, that of the "
+	 "program's\n"
+	 "    C library, or any other is used only if others cannot change what is "
+	 "there",
 	 monitor_set_threaddb_path},
 	{"set engine", "<auto|uprobe|hardware|ptrace>",
 	 "Which engines may serve breakpoints; auto takes the cheapest",
@@ -309,8 +313,13 @@ static struct error *monitor_set_threaddb_path(struct server *server, const char
 					       struct buffer *out)
 {
 	struct inferiors *inferiors = &server->run.inferiors;
+	int r = threaddb_set_path(inferiors, args);
 
-	if (threaddb_set_path(inferiors, args) < 0)
+	if (r == -EPERM)
+		return error_create(0, "libthread-db-search-path: a truehit with file "
+				       "capabilities loads no library but the system's "
+				       "(" THREADDB_DEFAULT_PATH ")");
+	if (r < 0)
 		return error_create(ENOMEM, "libthread-db-search-path");
 	buffer_printf(out, "libthread-db-search-path set to `%s'\n",
 		      threaddb_path(inferiors));

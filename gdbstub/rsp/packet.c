@@ -125,6 +125,9 @@ static const struct packet *find(unsigned int disabled, struct cursor packet,
 	for (int i = 0; i < NPACKETS; i++) {
 		struct cursor ahead = packet;
 
+		/* Most are none of these: spares looking at the rest. */
+		if (packet.p == packet.end || packets[i].name[0] != *packet.p)
+			continue;
 		if (best && strlen(best->name) >= strlen(packets[i].name))
 			continue;
 		if (packets[i].flags & disabled || !matches(&packets[i], &ahead))

@@ -26,6 +26,13 @@ struct thread *threads_find(struct server *server, const struct thread_id *id)
 	struct inferior *inferior;
 	struct thread *thread;
 
+	if (id->tid > 0) {
+		thread = thread_find(&server->run.inferiors, id->tid);
+		return thread && thread_id_matches(id, thread) &&
+				       thread_is_shown(thread)
+			       ? thread
+			       : NULL;
+	}
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread_id_matches(id, thread) && thread_is_shown(thread))

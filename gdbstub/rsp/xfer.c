@@ -173,13 +173,10 @@ static struct error *libraries_read(struct server *server, struct cursor annex,
 }
 
 /* A task that is no thread of the process has its number only, as with gdb itself. */
-static void append_name(const struct thread *thread, struct buffer *out)
+static void append_name(const struct thread *thread, const char *name,
+			struct buffer *out)
 {
-	char name[64] = "";
-
-	if (thread->group == thread->inferior->pid)
-		thread_name(thread, name, sizeof(name));
-	if (name[0] == '\0')
+	if (thread->group != thread->inferior->pid || name[0] == '\0')
 		return;
 	buffer_append_string(out, " name=\"");
 	buffer_append_xml(out, name);
@@ -189,7 +186,8 @@ static void append_name(const struct thread *thread, struct buffer *out)
 static void append_thread(const struct server *server, struct thread *thread,
 			  struct buffer *out)
 {
-	int core = thread_core(thread);
+	char name[64];
+	int core = thread_core_and_name(thread, name, sizeof(name));
 	uint64_t handle;
 
 	buffer_append_string(out, "<thread id=\"");
@@ -198,7 +196,7 @@ static void append_thread(const struct server *server, struct thread *thread,
 	buffer_append_char(out, '"');
 	if (core >= 0)
 		buffer_printf(out, " core=\"%d\"", core);
-	append_name(thread, out);
+	append_name(thread, name, out);
 	if (threaddb_handle(thread, &handle)) {
 		buffer_append_string(out, " handle=\"");
 		buffer_append_hex(out, &handle, sizeof(handle));
@@ -253,8 +251,10 @@ static struct error *siginfo_read(struct server *server, struct cursor annex,
 		return error;
 	/* A stop that we have asked for is none of a signal (ptrace(2),
 	 * PTRACE_EVENT_STOP). Clients know it as a SIGSTOP of gdbserver's. */
-	if (info.si_signo == SIGTRAP && info.si_code >> 8 == PTRACE_EVENT_STOP)
-		info = (siginfo_t){.si_signo = SIGSTOP, .si_code = SI_TKILL};
+	if (info.si_code >> 8 == PTRACE_EVENT_STOP)
+		info = (siginfo_t){.si_signo = info.si_signo == SIGTRAP ? SIGSTOP
+									: info.si_signo,
+				   .si_code = SI_TKILL};
 	buffer_append(out, &info, sizeof(info));
 	return NULL;
 }
@@ -286,9 +286,8 @@ static struct error *osdata_read(struct server *server, struct cursor annex,
 {
 	char type[32];
 
-	(void)server;
 	snprintf(type, sizeof(type), "%.*s", (int)cursor_left(&annex), annex.p);
-	osdata_xml(type, out);
+	osdata_xml(type, server->run.inferiors.client, out);
 	return NULL;
 }
 

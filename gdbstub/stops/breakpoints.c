@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "stops/ignore.h"
+#include "stops/index.h"
 #include "stops/trap.h"
 #include "stops/location.h"
 #include "stops/replay.h"
@@ -33,6 +34,7 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 	breakpoints->inferior = inferior;
 	breakpoints->engines = engines;
 	TAILQ_INIT(&breakpoints->locations);
+	TAILQ_INIT(&breakpoints->watchpoints);
 	TAILQ_INIT(&breakpoints->handed);
 	inferior->breakpoints = breakpoints;
 	return breakpoints;
@@ -58,6 +60,7 @@ void location_take_out(struct location *location, bool gone)
 	if (location->engine->ops->counts)
 		location->engine->ops->counts(location->engine, location,
 					      &location->counts);
+	traps_changed(location);
 	location->engine->ops->remove(location->engine, location, gone);
 	location->state = LOCATION_OUT;
 	location->engine = NULL;
@@ -68,6 +71,7 @@ void location_take_out(struct location *location, bool gone)
 void location_destroy(struct breakpoints *breakpoints, struct location *location)
 {
 	TAILQ_REMOVE(&breakpoints->locations, location, link);
+	index_remove(breakpoints, location);
 	agent_list_clear(&location->conditions);
 	agent_list_clear(&location->commands.list);
 	counts_clear(&location->counts);
@@ -97,13 +101,15 @@ static struct location *location_find(struct breakpoints *breakpoints,
 				      unsigned int len)
 {
 	struct location *location;
+	struct index_walk walk;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->type == type && location->addr == addr &&
+	for (location = index_begin(&walk, breakpoints, addr, addr); location;
+	     location = index_next(&walk)) {
+		if (location->type == type &&
 		    (type <= BREAKPOINT_HARDWARE || location->len == len))
-			return location;
+			break;
 	}
-	return NULL;
+	return location;
 }
 
 bool location_uses_hardware(const struct location *location)
@@ -141,6 +147,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 	handed_clear(&breakpoints->handed);
 	replay_end(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
+	index_deinit(breakpoints);
 	free(breakpoints->refusal);
 	free(breakpoints);
 }
@@ -177,6 +184,7 @@ static struct location *location_add(struct breakpoints *breakpoints,
 	location->len = len;
 	location->wanted = true;
 	TAILQ_INSERT_TAIL(&breakpoints->locations, location, link);
+	index_add(breakpoints, location);
 	if (location_set(location, conditions, commands) < 0) {
 		location_destroy(breakpoints, location);
 		return NULL;
@@ -208,11 +216,15 @@ static struct error *location_create(struct breakpoints *breakpoints,
 	return error;
 }
 
-/* A library that comes and goes would leave one behind each time. */
+/* A library that comes and goes would leave one behind each time. Once after each
+ * resume is enough. */
 static void drop_vanished(struct breakpoints *breakpoints)
 {
 	struct location *location, *next;
 
+	if (breakpoints->swept)
+		return;
+	breakpoints->swept = true;
 	for (location = TAILQ_FIRST(&breakpoints->locations); location;
 	     location = next) {
 		next = TAILQ_NEXT(location, link);
@@ -272,10 +284,10 @@ static struct error *mention_variables(struct breakpoints *breakpoints,
 	return error ? error : variables_mention(variables, &commands->list);
 }
 
-struct error *breakpoints_insert(struct breakpoints *breakpoints,
-				 enum breakpoint_type type, uint64_t addr,
-				 unsigned int len, const struct agent_list *conditions,
-				 const struct commands *commands)
+static struct error *insert_one(struct breakpoints *breakpoints,
+				enum breakpoint_type type, uint64_t addr,
+				unsigned int len, const struct agent_list *conditions,
+				const struct commands *commands)
 {
 	static const struct commands no_commands;
 	struct location *location = location_find(breakpoints, type, addr, len);
@@ -288,14 +300,39 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 	error = mention_variables(breakpoints, conditions, commands);
 	if (error)
 		return error;
-	if (location) {
-		error = location_update(breakpoints, location, conditions, commands);
-	} else {
-		drop_vanished(breakpoints);
-		error = location_create(breakpoints, type, addr, len, conditions,
-					commands);
+	if (location)
+		return location_update(breakpoints, location, conditions, commands);
+	drop_vanished(breakpoints);
+	return location_create(breakpoints, type, addr, len, conditions, commands);
+}
+
+/* Is a breakpoint of this type, of the one inferior, the other's, too? Clients insert
+ * and remove a software breakpoint once for the memory that inferiors share, and may
+ * name any of them. */
+static bool is_common(enum breakpoint_type type, const struct inferior *one,
+		      const struct inferior *other)
+{
+	return other->breakpoints &&
+	       (other == one ||
+		(type == BREAKPOINT_SOFTWARE && inferior_shares_memory(other, one)));
+}
+
+struct error *breakpoints_insert(struct breakpoints *breakpoints,
+				 enum breakpoint_type type, uint64_t addr,
+				 unsigned int len, const struct agent_list *conditions,
+				 const struct commands *commands)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct error *error = NULL;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && is_common(type, inferior, other))
+			error = insert_one(other->breakpoints, type, addr, len,
+					   conditions, commands);
 	}
-	traps_update_shadow(breakpoints);
+	if (error)
+		breakpoints_remove(breakpoints, type, addr, len);
 	return error;
 }
 
@@ -337,8 +374,6 @@ struct error *breakpoints_unhand_all(struct breakpoints *breakpoints)
 	return error;
 }
 
-/* In memory that inferiors share, a software breakpoint is one for all of them, and
- * clients may name any of them to take it out. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len)
 {
@@ -348,9 +383,7 @@ void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type ty
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		struct location *location = NULL;
 
-		if (other->breakpoints &&
-		    (other == inferior || (type == BREAKPOINT_SOFTWARE &&
-					   inferior_shares_memory(other, inferior))))
+		if (is_common(type, inferior, other))
 			location = location_find(other->breakpoints, type, addr, len);
 		if (location)
 			location->wanted = false;
@@ -361,13 +394,14 @@ struct location *breakpoints_wanted(const struct breakpoints *breakpoints,
 				    enum breakpoint_type type, uint64_t addr)
 {
 	struct location *location;
+	struct index_walk walk;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->type == type && location->addr == addr &&
-		    location->wanted)
-			return location;
+	for (location = index_begin(&walk, breakpoints, addr, addr); location;
+	     location = index_next(&walk)) {
+		if (location->type == type && location->wanted)
+			break;
 	}
-	return NULL;
+	return location;
 }
 
 void breakpoints_remove_all(struct breakpoints *breakpoints)

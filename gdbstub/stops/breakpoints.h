@@ -17,10 +17,12 @@ TAILQ_HEAD(location_list, location);
 struct breakpoints {
 	struct inferior *inferior;
 	struct engines *engines;
-	struct location_list locations;
+	struct location_list locations, watchpoints;
+	struct table by_cell, by_place, by_number; /* index.h */
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
 	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
+	bool swept;    /* since the last resume, for locations that have vanished */
 	bool uprobed;  /* the kernel has, or has had, traps of its own in this memory */
 	char *refusal; /* why the last location that found no slot since the last
 			* resume found none, or NULL */
@@ -37,8 +39,8 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone);
 
 /**
  * Z: inserts, or replaces conditions and commands of an equal location
- * (idempotent). Takes references on them; NULL: none. Errors say which slots are
- * taken by what.
+ * (idempotent). Takes references on them; NULL: none. In memory that inferiors share, a
+ * software breakpoint is one for all of them. Errors say which slots are taken by what.
  */
 struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 enum breakpoint_type type, uint64_t addr,
@@ -54,7 +56,8 @@ struct error *breakpoints_hand(struct breakpoints *breakpoints,
 			       unsigned int len, const struct agent_list *conditions);
 /** Withdraws all of them. */
 struct error *breakpoints_unhand_all(struct breakpoints *breakpoints);
-/** z: no longer wanted; no error if it never was. */
+/** z: no longer wanted, by inferiors that share the memory either; no error if it never
+ * was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
 			uint64_t addr, unsigned int len);
 /** The location, if the client wants to know of hits there, or NULL. */

@@ -19,6 +19,7 @@ struct error *location_switch(struct location *location, enum location_state sta
 				    (uintmax_t)location->addr,
 				    state == LOCATION_IN ? "on" : "off", ops->name);
 	location->state = state;
+	traps_changed(location);
 	return NULL;
 }
 

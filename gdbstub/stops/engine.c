@@ -67,6 +67,16 @@ void engines_settle(struct engines *engines)
 	}
 }
 
+void engines_give_back(struct engines *engines)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->give_back)
+			engine->ops->give_back(engine);
+	}
+}
+
 int engines_output_fd(struct engines *engines)
 {
 	return placements_output_fd(engines->placements);

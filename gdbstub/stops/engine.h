@@ -20,11 +20,13 @@
 #include "agent/variables.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "bpf/gate.h"
 #include "bpf/watch.h"
 #include "inferior/inferior.h"
 #include "stops/counts.h"
 #include "stops/output.h"
+#include "stops/shadow.h"
 
 /** The digit of the Z packet. */
 enum breakpoint_type {
@@ -75,6 +77,8 @@ enum engine_choice { CHOOSE_AUTO, CHOOSE_UPROBE, CHOOSE_HARDWARE, CHOOSE_PTRACE 
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
+	TAILQ_ENTRY(location) watch_link; /* in breakpoints->watchpoints */
+	struct table_entry by_cell, by_place, by_number; /* index.h */
 	struct inferior *inferior;
 	unsigned int number; /* of the inferior's locations, for people; from 1 up */
 	enum breakpoint_type type;
@@ -211,6 +215,9 @@ struct engine_ops {
 	/** Waits until nothing of what was removed is left in the kernel: a trap of
 	 * another engine at the same place would be taken for it. NULL: nothing is. */
 	void (*settle)(struct engine *engine);
+	/** Closes the descriptors that it keeps only to be quicker later on, and waits
+	 * for those that it is closing. NULL: locations of its kind need none. */
+	void (*give_back)(struct engine *engine);
 	/** What false hits cost on this machine. NULL: it does not know. */
 	const struct hit_costs *(*costs)(const struct engine *engine);
 	/** Appends a line on what probe() has found out, for `monitor engines`. NULL:
@@ -280,6 +287,8 @@ struct engines {
 	bool every_write;	   /* ... the client does */
 	bool others_run;	   /* a stop halts no other thread: non-stop mode */
 	struct placements *placements; /* what kernel engines have in place */
+	struct shadow shadow;	       /* of all traps in place, and maybe of more: */
+	bool shadow_is_loose;	       /* ... traps have come and gone since */
 	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
@@ -297,6 +306,8 @@ void engines_set_watch_kernel(struct engines *engines, bool on);
 const char *engine_no_kernel_hits(const struct engine *engine);
 /** Waits until all that was taken out is really gone (engine_ops.settle). */
 void engines_settle(struct engines *engines);
+/** Closes all descriptors that are not needed now (engine_ops.give_back). */
+void engines_give_back(struct engines *engines);
 /** -1: there is none. */
 int engines_output_fd(struct engines *engines);
 size_t engines_print_output(struct engines *engines, bool all);

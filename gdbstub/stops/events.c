@@ -2,6 +2,7 @@
 #include "stops/events.h"
 
 #include "base/log.h"
+#include "inferior/group_stop.h"
 #include "stops/control.h"
 #include "stops/hit.h"
 #include "stops/last_hit.h"
@@ -200,12 +201,35 @@ static void on_interrupted(struct run *run, const struct event *event)
 		run->interrupt_requested = false;
 		pending_set(run, thread,
 			    (struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});
-	} else if (event->kind == EVENT_GROUP_STOP && !run->halting &&
-		   !thread->stop_requested) {
-		proceed_listening(thread);
 	} else {
 		proceed_thread(run, thread);
 	}
+}
+
+/*
+ * As with gdbserver, the client is told of a group stop as of the signal, once more,
+ * and the thread that it resumes runs on. In all-stop mode one thread tells for all.
+ * What runs with nobody to tell stays stopped until a SIGCONT comes.
+ */
+static void on_group_stop(struct run *run, const struct event *event)
+{
+	struct thread *thread = event->thread;
+	bool hit = is_quiet_hit(run, event);
+
+	if (run->stepping_over == thread->tid)
+		proceed_together(run, event->inferior);
+	if (event->inferior->unattended && !run->halting && !hit) {
+		proceed_listening(thread);
+		return;
+	}
+	if (!run->non_stop && !event->inferior->unattended)
+		group_stop_tell_for_all(thread);
+	if (hit)
+		thread->pending = *event;
+	else if (run->halting || !pending_may_pass(run, event))
+		pending_set_signal(run, event);
+	else
+		proceed_thread(run, thread);
 }
 
 static void on_unasked(struct run *run, const struct event *event)
@@ -332,7 +356,7 @@ static event_handler *const event_handlers[] = {
 	[EVENT_SIGNAL] = on_signal,
 	[EVENT_INTERRUPTED] = on_interrupted,
 	[EVENT_UNASKED] = on_unasked,
-	[EVENT_GROUP_STOP] = on_interrupted,
+	[EVENT_GROUP_STOP] = on_group_stop,
 	[EVENT_CLONE] = on_clone,
 	[EVENT_FORK] = fork_on_fork,
 	[EVENT_VFORK] = fork_on_vfork,

@@ -17,7 +17,7 @@ static void let_go(const struct event *event)
 		log_warning("out of memory: child %d stays stopped", event->child_pid);
 		return;
 	}
-	if (event->kind == EVENT_FORK)
+	if (event->own_memory)
 		breakpoints_clean_child(event->inferior->breakpoints, child);
 	inferior_detach(child, 0, 0);
 }
@@ -41,7 +41,7 @@ static bool adopt(struct run *run, const struct event *event)
 	if (syscalls_copy(&child->syscalls, &parent->syscalls) < 0)
 		log_warning("out of memory: system calls of child %d are not caught",
 			    event->child_pid);
-	if (event->kind == EVENT_FORK) {
+	if (event->own_memory) {
 		breakpoints_clean_child(parent->breakpoints, child);
 	} else {
 		child->vfork_parent = parent;
@@ -95,7 +95,7 @@ static void lend_and_let_go(struct run *run, const struct event *event)
 	struct thread *thread;
 
 	/* Another thread's vfork, if one comes up here, is over when this returns. */
-	if (breakpoints_have_traps(parent->breakpoints)) {
+	if (!event->own_memory && breakpoints_have_traps(parent->breakpoints)) {
 		halt_all(run);
 		fork_lend_memory(parent, event->tid);
 	}

@@ -50,7 +50,7 @@ static void interrupt_all(const struct run *run)
  * A blocking wait would sleep for ever on a leader that becomes a zombie while
  * other threads live: the kernel sends SIGCHLD for that, but no wait returns.
  */
-static void wait_for_sigchld(void)
+static void wait_for_sigchld(struct run *run)
 {
 	const struct timespec limit = {.tv_nsec = 20 * 1000 * 1000};
 	sigset_t set;
@@ -58,6 +58,22 @@ static void wait_for_sigchld(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigtimedwait(&set, NULL, &limit);
+	inferiors_changed(&run->inferiors);
+}
+
+/* Events meanwhile resume nobody. Have there been some? */
+static bool take_all(struct run *run)
+{
+	struct event event;
+	bool any = false;
+
+	for (;;) {
+		inferiors_wait(&run->inferiors, false, &event);
+		if (event.kind == EVENT_NONE)
+			return any;
+		events_handle(run, &event);
+		any = true;
+	}
 }
 
 void halt_all(struct run *run)
@@ -66,14 +82,9 @@ void halt_all(struct run *run)
 
 	run->halting = true;
 	while (halt_needed(run)) {
-		struct event event;
-
 		interrupt_all(run);
-		inferiors_wait(&run->inferiors, false, &event);
-		if (event.kind == EVENT_NONE)
-			wait_for_sigchld();
-		else
-			events_handle(run, &event);
+		if (!take_all(run))
+			wait_for_sigchld(run);
 	}
 	run->halting = halting;
 }

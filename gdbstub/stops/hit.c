@@ -6,6 +6,7 @@
 #include "stops/breakpoints.h"
 #include "stops/evaluate.h"
 #include "stops/ignore.h"
+#include "stops/index.h"
 #include "stops/watch.h"
 
 void hits_collect(struct engines *engines, const struct event *event, struct hits *hits)
@@ -102,14 +103,16 @@ void hits_pass(const struct hits *hits, struct thread *thread)
 void hits_stepped_to(struct thread *thread, const struct output *output)
 {
 	struct location *location;
+	struct index_walk walk;
 	uint64_t pc;
 
 	if (thread_get_pc(thread, &pc) < 0)
 		return;
-	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+	for (location = index_begin(&walk, thread->inferior->breakpoints, pc, pc);
+	     location; location = index_next(&walk)) {
 		struct hit hit = {.location = location, .verdict = HIT_PLAIN};
 
-		if (location->addr == pc && location->type <= BREAKPOINT_HARDWARE &&
+		if (location->type <= BREAKPOINT_HARDWARE &&
 		    location->state == LOCATION_IN &&
 		    location->commands.list.count > 0 && hit_matters(&hit, thread))
 			evaluate_commands(location, thread, output);

@@ -13,6 +13,9 @@
 #include "stops/trap.h"
 #include "stops/watch.h"
 
+/* Locations: several are closed at a time about as fast as one (bpf/closer.h). */
+enum { GIVEN_BACK_AT_ONCE = 64 };
+
 /* Uprobes of other processes would take a trap along when they are closed. Were there
  * any? */
 static bool take_out_rivals(const struct location *location)
@@ -38,6 +41,47 @@ static void put_in_rivals(const struct location *location)
 	}
 }
 
+static bool is_shortage(const struct error *error)
+{
+	int err = error ? error_errno(error) : 0;
+
+	return err == EMFILE || err == ENFILE || err == ENOBUFS;
+}
+
+/*
+ * Of what nobody wants now, some is taken out: the client removes all its breakpoints
+ * at a stop, and most of them come again. Was there any?
+ */
+static bool give_back_some(struct breakpoints *breakpoints)
+{
+	unsigned int count = 0;
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->wanted || location->state == LOCATION_OUT ||
+		    !location->engine->ops->give_back || count == GIVEN_BACK_AT_ONCE)
+			continue;
+		location_take_out(location, false);
+		count++;
+	}
+	engines_give_back(breakpoints->engines);
+	return count > 0;
+}
+
+static struct error *insert_by(struct breakpoints *breakpoints,
+			       struct location *location, struct engine *engine)
+{
+	struct error *error = engine->ops->insert(engine, location);
+	bool more = true;
+
+	while (more && is_shortage(error)) {
+		more = give_back_some(breakpoints);
+		error_destroy(error);
+		error = engine->ops->insert(engine, location);
+	}
+	return error;
+}
+
 static struct error *put_in_by(struct breakpoints *breakpoints,
 			       struct location *location, int index)
 {
@@ -51,13 +95,14 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 		had_rivals = take_out_rivals(location);
 		engines_settle(breakpoints->engines);
 	}
-	error = engine->ops->insert(engine, location);
+	error = insert_by(breakpoints, location, engine);
 	if (!error) {
 		breakpoints->uprobed |= engine->ops->kernel_traps;
 		location->choice = breakpoints->engines->choice;
 		location->among_uprobes = choice_among_uprobes(location->inferior);
 		location->engine = engine;
 		location->state = LOCATION_IN;
+		traps_changed(location);
 	}
 	if (had_rivals)
 		put_in_rivals(location);

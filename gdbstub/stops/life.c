@@ -100,6 +100,24 @@ static void tell_signal(struct run *run, struct thread *leader)
 	leader->last_signal = run->last.signal;
 }
 
+/* Of a process that job control had stopped before, the client hears when it resumes
+ * it. In all-stop mode one thread tells for all. */
+static void keep_group_stop(struct run *run, struct inferior *inferior)
+{
+	struct thread *thread;
+	bool told = false;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->pending.kind != EVENT_GROUP_STOP)
+			continue;
+		if (run->non_stop || !told)
+			pending_set_signal(run, &thread->pending);
+		else
+			thread->pending.kind = EVENT_NONE;
+		told = true;
+	}
+}
+
 struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 {
 	struct error *error = inferior_attach(&run->inferiors, pid, ret);
@@ -111,13 +129,14 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 		return error;
 	/* Signals of the program that came while attaching. */
 	TAILQ_FOREACH (thread, &(*ret)->threads, link) {
-		if (thread->pending.kind != EVENT_NONE)
+		if (thread->pending.kind == EVENT_SIGNAL)
 			pending_set_signal(run, &thread->pending);
 	}
+	if (!run->non_stop)
+		tell_signal(run, TAILQ_FIRST(&(*ret)->threads));
+	keep_group_stop(run, *ret);
 	if (run->non_stop)
 		run_on(run, *ret);
-	else
-		tell_signal(run, TAILQ_FIRST(&(*ret)->threads));
 	return NULL;
 }
 

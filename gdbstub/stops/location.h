@@ -59,7 +59,11 @@ void locations_move_outdated(struct breakpoints *breakpoints);
 
 /** Puts in what is wanted and out, and warns of what cannot be. */
 void locations_put_in_again(struct breakpoints *breakpoints);
-/** Tells the kernel engines which bytes are not what memory shows. */
+/** The trap of the location, if it has one, has come, or is about to go: the kernel
+ * engines are told at once of bytes that are not what memory shows. */
+void traps_changed(const struct location *location);
+/** Tells the kernel engines exactly which bytes these are, if that has changed: before
+ * threads are resumed. */
 void traps_update_shadow(struct breakpoints *breakpoints);
 
 #endif

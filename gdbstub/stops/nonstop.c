@@ -106,7 +106,7 @@ struct error *run_tell_first(struct run *run)
 	first = first_passed_over(run);
 	if (first) {
 		first->passed_over = false;
-		first->untold = true;
+		first->untold = run->any_untold = true;
 	}
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
 		let_others_run(run, inferior);

@@ -2,6 +2,7 @@
 #include "stops/pending.h"
 
 #include "base/log.h"
+#include "inferior/group_stop.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
 #include "stops/replay.h"
@@ -26,9 +27,11 @@ void pending_set(struct run *run, struct thread *thread, struct stop stop)
 {
 	stop.pid = thread->inferior->pid;
 	stop.tid = thread->tid;
-	thread->left_group_stop = false; /* the client's resume is for good */
-	if (!thread->pending_stop)
-		thread->pending_stop = pending_create(run, stop);
+	if (thread->pending_stop)
+		return;
+	thread->pending_stop = pending_create(run, stop);
+	if (thread->pending_stop)
+		TAILQ_INSERT_TAIL(&run->inferiors.has_pending, thread, has_pending);
 }
 
 void pending_set_step_ended(struct run *run, struct thread *thread)
@@ -101,8 +104,10 @@ void pending_forget_thread_ends(struct run *run, pid_t pid)
 
 void pending_clear(struct thread *thread)
 {
-	free(thread->pending_stop);
-	thread->pending_stop = NULL;
+	if (!thread->pending_stop)
+		return;
+	TAILQ_REMOVE(&thread->inferior->owner->has_pending, thread, has_pending);
+	free(take_ptr(thread->pending_stop));
 }
 
 /* The gate is open while hits become pending, so it was closed since: the hit, which
@@ -174,11 +179,21 @@ bool pending_may_pass(const struct run *run, const struct event *event)
 void pending_pass_signal(const struct run *run, struct thread *thread)
 {
 	if (!thread->pending_stop || thread->action.signal != 0 ||
-	    thread->pending.kind != EVENT_SIGNAL ||
+	    (thread->pending.kind != EVENT_SIGNAL &&
+	     thread->pending.kind != EVENT_GROUP_STOP) ||
 	    thread->pending_stop->stop.kind != STOP_SIGNAL ||
 	    !pending_may_pass(run, &thread->pending))
 		return;
-	thread->action.signal = thread->pending.signal;
+	pending_pass(thread);
+}
+
+void pending_pass(struct thread *thread)
+{
+	/* Job control's signal has come before its stop. */
+	if (thread->pending.kind == EVENT_SIGNAL)
+		thread->action.signal = thread->pending.signal;
+	else if (thread->inferior->unattended)
+		group_stop_return(thread);
 	thread->pending.kind = EVENT_NONE;
 	pending_clear(thread);
 }
@@ -190,6 +205,8 @@ static struct thread *first_untold(const struct run *run)
 	struct inferior *inferior;
 	struct thread *thread, *first = NULL;
 
+	if (!run->any_untold)
+		return NULL;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread->untold && (!first || thread->tid == run->last.tid))
@@ -205,30 +222,24 @@ static bool is_reportable(const struct thread *thread)
 	       !thread->inferior->unattended;
 }
 
-/* In all-stop mode the client waits for the thread that it steps; the others wait
- * their turn. */
-static bool comes_before(const struct run *run, const struct thread *a,
-			 const struct thread *b)
+static bool steps(const struct thread *thread)
 {
-	bool a_steps = a->action.kind == RESUME_STEP || a->action.kind == RESUME_RANGE;
-	bool b_steps = b->action.kind == RESUME_STEP || b->action.kind == RESUME_RANGE;
-
-	if (!run->non_stop && a_steps != b_steps)
-		return a_steps;
-	return a->pending_stop->order < b->pending_stop->order;
+	return thread->action.kind == RESUME_STEP ||
+	       thread->action.kind == RESUME_RANGE;
 }
 
+/* The oldest. But in all-stop mode the client waits for the thread that it steps; the
+ * others wait their turn. */
 static struct thread *first_thread(const struct run *run)
 {
-	struct inferior *inferior;
 	struct thread *thread, *first = NULL;
 
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (is_reportable(thread) &&
-			    (!first || comes_before(run, thread, first)))
-				first = thread;
-		}
+	TAILQ_FOREACH (thread, &run->inferiors.has_pending, has_pending) {
+		if (is_reportable(thread) &&
+		    (!first || (steps(thread) && !steps(first))))
+			first = thread;
+		if (first && (run->non_stop || steps(first)))
+			break;
 	}
 	return first;
 }
@@ -342,6 +353,7 @@ bool pending_take(struct run *run, struct stop *stop)
 	struct inferior *ended = first_ended(run);
 	struct thread *untold = first_untold(run), *thread = first_thread(run);
 
+	run->any_untold = untold != NULL;
 	if (untold)
 		take_untold(untold, stop);
 	/* Threads end before their process does. */

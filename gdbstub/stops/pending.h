@@ -41,6 +41,10 @@ bool pending_may_pass(const struct run *run, const struct event *event);
 /** Turns a pending stop that tells of such a signal into its delivery. */
 void pending_pass_signal(const struct run *run, struct thread *thread);
 
+/** Turns a pending stop that nobody is to hear of into what it means for the thread
+ * when that is resumed: a signal into its delivery. */
+void pending_pass(struct thread *thread);
+
 /** Is there a stop of a thread that the client resumed, or of a process? */
 bool pending_any(const struct run *run);
 /** Takes the pending stop of this thread. */

@@ -104,7 +104,7 @@ static bool matches(const struct place *place, struct symbols *symbols,
 }
 
 /* Counts the locations that match; @numbers lists them, *first is one. */
-static unsigned int find_all(const struct place *place, const struct inferior *inferior,
+static unsigned int find_all(const struct place *place, struct inferior *inferior,
 			     struct location **first, struct buffer *numbers)
 {
 	struct symbols *symbols = place->symbol ? symbols_create(inferior) : NULL;

@@ -339,8 +339,9 @@ void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
 	symbols = symbols_create(breakpoints->inferior);
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		add_row(table, location, symbols);
-	symbols_destroy(symbols);
 	table_append(table, out);
+	symbols_print_unread(symbols, out);
+	symbols_destroy(symbols);
 	append_reasons(breakpoints, out);
 	append_unseen(breakpoints, out);
 	append_ignored(breakpoints, out);

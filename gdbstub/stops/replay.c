@@ -147,7 +147,7 @@ static struct location *find_location(const struct breakpoints *breakpoints,
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &breakpoints->watchpoints, watch_link) {
 		if (location->type == stop->watch && location->addr == stop->addr &&
 		    location->len == stop->values.len && location->wanted)
 			return location;
@@ -161,7 +161,7 @@ static bool is_seen_by_others(const struct breakpoints *breakpoints,
 {
 	const struct location *other;
 
-	TAILQ_FOREACH (other, &breakpoints->locations, link) {
+	TAILQ_FOREACH (other, &breakpoints->watchpoints, watch_link) {
 		if (other != location && other->wanted &&
 		    other->type > BREAKPOINT_HARDWARE &&
 		    other->addr < location->addr + location->len &&

@@ -58,7 +58,7 @@ static void request_stop(struct run *run, struct thread *thread)
 {
 	if (thread->passed_over) {
 		thread->passed_over = false;
-		thread->untold = true;
+		thread->untold = run->any_untold = true;
 		thread->last_signal = 0;
 		return;
 	}
@@ -167,6 +167,8 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	}
 	if (error)
 		return error;
+	traps_update_shadow(inferior->breakpoints);
+	inferior->breakpoints->swept = false;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		if (thread->fresh || !run->non_stop)
 			watch_looked(thread);

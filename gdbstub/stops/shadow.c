@@ -28,6 +28,41 @@ static void add_gap(struct shadow *shadow, struct shadow_range gap)
 	}
 }
 
+static void widen(struct shadow *shadow, struct shadow_range trap)
+{
+	struct shadow_range *all = &shadow->all;
+
+	if (length(*all) == 0) {
+		*all = trap;
+		return;
+	}
+	if (trap.start > all->end)
+		add_gap(shadow, (struct shadow_range){all->end, trap.start});
+	if (trap.end < all->start)
+		add_gap(shadow, (struct shadow_range){trap.end, all->start});
+	if (trap.start < all->start)
+		all->start = trap.start;
+	if (trap.end > all->end)
+		all->end = trap.end;
+}
+
+void shadow_add(struct shadow *shadow, struct shadow_range trap)
+{
+	widen(shadow, trap);
+	for (int i = 0; i < SHADOW_GAPS; i++) {
+		struct shadow_range gap = shadow->gaps[i];
+
+		if (trap.start >= gap.end || trap.end <= gap.start)
+			continue;
+		shadow->gaps[i] = (struct shadow_range){0};
+		if (gap.start < trap.start)
+			add_gap(shadow, (struct shadow_range){gap.start, trap.start});
+		if (trap.end < gap.end)
+			add_gap(shadow, (struct shadow_range){trap.end, gap.end});
+		return; /* gaps are apart */
+	}
+}
+
 struct shadow shadow_around(struct shadow_range *traps, size_t count)
 {
 	struct shadow shadow = {0};

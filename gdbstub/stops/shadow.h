@@ -22,6 +22,9 @@ struct shadow {
 	struct shadow_range gaps[SHADOW_GAPS]; /* nor in these; or empty */
 };
 
+/** With these bytes as well, which may be in it already. It may be wider than need be:
+ * of gaps that it has dropped nothing is known. */
+void shadow_add(struct shadow *shadow, struct shadow_range trap);
 /** Around these @count ranges of planted bytes, which are put in order. */
 struct shadow shadow_around(struct shadow_range *traps, size_t count);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/step_over.h"
 
+#include "stops/index.h"
 #include "stops/location.h"
 #include "stops/share.h"
 #include "stops/trap.h"
@@ -16,12 +17,7 @@ static bool repeats(const struct location *location)
 
 static struct location *find(const struct thread *thread, unsigned int number)
 {
-	struct location *location;
-
-	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link)
-		if (location->number == number)
-			return location;
-	return NULL;
+	return index_number(thread->inferior->breakpoints, number);
 }
 
 void step_over_want(struct thread *thread, const struct location *location)

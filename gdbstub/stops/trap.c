@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/index.h"
 
 static int write_trap(const struct location *location)
 {
@@ -30,15 +31,16 @@ static int is_planted(const struct location *location, struct inferior *inferior
 static struct location *own_trap(struct inferior *inferior, uint64_t addr)
 {
 	struct location *location;
+	struct index_walk walk;
 
 	if (!inferior->breakpoints)
 		return NULL;
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-		if (location->addr == addr && location->state == LOCATION_IN &&
-		    location->trap)
-			return location;
+	for (location = index_begin(&walk, inferior->breakpoints, addr, addr); location;
+	     location = index_next(&walk)) {
+		if (location->state == LOCATION_IN && location->trap)
+			break;
 	}
-	return NULL;
+	return location;
 }
 
 /* A trap that another inferior has planted there, in memory that is @inferior's, too
@@ -130,25 +132,18 @@ struct location *trap_at(struct inferior *inferior, uint64_t addr)
 }
 
 /* Files are mapped by pages. */
-static bool may_be_same_place(uint64_t a, uint64_t b)
-{
-	enum { PAGE_MIN = 4096 };
-
-	return (a ^ b) % PAGE_MIN == 0;
-}
-
 static struct location *find_rival(const struct inferior *inferior, uint64_t addr,
 				   bool kernel)
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+	for (location = index_same_place(inferior->breakpoints, addr); location;
+	     location = index_same_place_next(location)) {
 		if (location->state != LOCATION_OUT && location->trap &&
-		    location->engine->ops->kernel_traps == kernel &&
-		    may_be_same_place(location->addr, addr))
-			return location;
+		    location->engine->ops->kernel_traps == kernel)
+			break;
 	}
-	return NULL;
+	return location;
 }
 
 /* Where threads run, a trap that is exchanged for another would be missed. */
@@ -229,10 +224,13 @@ static void overlap_inferior(const struct inferior *inferior, enum overlap what,
 			     uint64_t addr, uint8_t *data, size_t len)
 {
 	const struct location *location;
+	struct index_walk walk;
 
-	if (!inferior->breakpoints)
+	if (!inferior->breakpoints || len == 0)
 		return;
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+	for (location = index_begin_near(&walk, inferior->breakpoints, addr, len,
+					 TRAP_LEN_MAX);
+	     location; location = index_next(&walk)) {
 		if (location->state != LOCATION_OUT && location->trap)
 			overlap_location(location, what, addr, data, len);
 	}

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "bpf/placement.h"
+#include "stops/index.h"
 #include "stops/trap.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
@@ -27,6 +28,13 @@ static size_t count_locations(const struct inferiors *inferiors)
 	return count;
 }
 
+static struct shadow_range bytes_of(const struct location *location)
+{
+	return (struct shadow_range){location->addr,
+				     location->addr +
+					     location->inferior->arch->breakpoint_len};
+}
+
 /* The bytes under the traps of all inferiors; returns how many ranges. */
 static size_t list_traps(const struct inferiors *inferiors, struct shadow_range *traps)
 {
@@ -39,26 +47,40 @@ static size_t list_traps(const struct inferiors *inferiors, struct shadow_range 
 			continue;
 		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
 			if (location->state == LOCATION_IN && location->trap)
-				traps[count++] = (struct shadow_range){
-					location->addr,
-					location->addr +
-						inferior->arch->breakpoint_len};
+				traps[count++] = bytes_of(location);
 		}
 	}
 	return count;
 }
 
+void traps_changed(const struct location *location)
+{
+	struct engines *engines = location->inferior->breakpoints->engines;
+
+	if (!location->trap)
+		return;
+	engines->shadow_is_loose = true;
+	if (location->state != LOCATION_IN)
+		return;
+	shadow_add(&engines->shadow, bytes_of(location));
+	placements_set_shadow(engines->placements, &engines->shadow);
+}
+
 void traps_update_shadow(struct breakpoints *breakpoints)
 {
 	const struct inferiors *inferiors = breakpoints->inferior->owner;
-	/* Out of memory: no byte is what it seems. */
-	struct shadow shadow = {.all = {0, UINT64_MAX}};
-	_cleanup_free_ struct shadow_range *traps =
-		calloc(count_locations(inferiors) + 1, sizeof(*traps));
+	struct engines *engines = breakpoints->engines;
+	_cleanup_free_ struct shadow_range *traps = NULL;
 
+	if (!engines->shadow_is_loose)
+		return;
+	engines->shadow_is_loose = false;
+	traps = calloc(count_locations(inferiors) + 1, sizeof(*traps));
+	/* Out of memory: no byte is what it seems. */
+	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
 	if (traps)
-		shadow = shadow_around(traps, list_traps(inferiors, traps));
-	placements_set_shadow(breakpoints->engines->placements, &shadow);
+		engines->shadow = shadow_around(traps, list_traps(inferiors, traps));
+	placements_set_shadow(engines->placements, &engines->shadow);
 }
 
 static void clean_child(const struct breakpoints *breakpoints, struct inferior *child)
@@ -145,14 +167,24 @@ static bool is_overwritten(const struct location *location, uint64_t addr, size_
 	       addr < location->addr + INSN_LEN_MAX && location->addr < addr + len;
 }
 
-static void take_out_overwritten(struct inferior *inferior, uint64_t addr, size_t len)
+/* Were there some? */
+static bool take_out_overwritten(struct inferior *inferior, uint64_t addr, size_t len)
 {
 	struct location *location;
+	struct index_walk walk;
+	bool any = false;
 
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-		if (is_overwritten(location, addr, len))
-			location_take_out(location, false);
+	if (len == 0)
+		return false;
+	for (location = index_begin_near(&walk, inferior->breakpoints, addr, len,
+					 INSN_LEN_MAX);
+	     location; location = index_next(&walk)) {
+		if (!is_overwritten(location, addr, len))
+			continue;
+		location_take_out(location, false);
+		any = true;
 	}
+	return any;
 }
 
 void locations_put_in_again(struct breakpoints *breakpoints)
@@ -187,15 +219,17 @@ static void settle_for_trap(const struct inferior *inferior, const void *data,
 int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
 			     size_t len)
 {
+	bool any;
 	int err;
 
 	watch_wrote(inferior, addr, len);
 	if (!inferior->breakpoints)
 		return traps_write_under(inferior, addr, data, len);
 	replay_end(inferior->breakpoints);
-	take_out_overwritten(inferior, addr, len);
+	any = take_out_overwritten(inferior, addr, len);
 	settle_for_trap(inferior, data, len);
 	err = traps_write_under(inferior, addr, data, len);
-	locations_put_in_again(inferior->breakpoints);
+	if (any)
+		locations_put_in_again(inferior->breakpoints);
 	return err;
 }

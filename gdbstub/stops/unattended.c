@@ -34,10 +34,7 @@ static void release_child(struct run *run, const struct thread *thread)
 static void pass(struct run *run, struct thread *thread)
 {
 	release_child(run, thread);
-	if (thread->pending.kind == EVENT_SIGNAL)
-		thread->action.signal = thread->pending.signal;
-	thread->pending.kind = EVENT_NONE;
-	pending_clear(thread);
+	pending_pass(thread);
 }
 
 /* The first one that has ended, or NULL. */

@@ -9,7 +9,7 @@
 #include "stops/decoder.h"
 
 /* Does the frame pointer point to the frame at @addr? */
-static bool has_frame_pointer(const struct inferior *inferior, uint64_t addr)
+static bool has_frame_pointer(struct inferior *inferior, uint64_t addr)
 {
 	struct symbols *symbols = symbols_create(inferior);
 	int number = symbols_frame_register(symbols, addr);
@@ -48,7 +48,7 @@ static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *co
 	decoder_deinit(&decoder);
 }
 
-static const char *why_not(const struct inferior *inferior, uint64_t addr,
+static const char *why_not(struct inferior *inferior, uint64_t addr,
 			   const struct insn_undo *undo)
 {
 	if (undo->why_not)

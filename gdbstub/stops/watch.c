@@ -136,7 +136,8 @@ void watch_told(const struct thread *thread, const struct stop *stop)
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->watchpoints,
+		       watch_link) {
 		struct watch *watch = &location->watch;
 
 		if (!watch->filters || !overlaps(location, stop->addr, 1))
@@ -188,7 +189,8 @@ void watch_shown(const struct thread *thread, uint64_t addr, const void *data,
 
 	if (!thread->inferior->breakpoints)
 		return;
-	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->watchpoints,
+		       watch_link) {
 		if (location->watch.reader == thread->tid)
 			look(location, addr, data, len);
 	}
@@ -230,7 +232,8 @@ void watch_looked(const struct thread *thread)
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &thread->inferior->breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &thread->inferior->breakpoints->watchpoints,
+		       watch_link) {
 		struct watch *watch = &location->watch;
 
 		if (watch->reader != thread->tid)
@@ -255,7 +258,7 @@ void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len)
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		if (!other->breakpoints || !inferior_shares_memory(other, inferior))
 			continue;
-		TAILQ_FOREACH (location, &other->breakpoints->locations, link) {
+		TAILQ_FOREACH (location, &other->breakpoints->watchpoints, watch_link) {
 			if (overlaps(location, addr, len))
 				location->watch.rewritten = true;
 		}
@@ -291,7 +294,7 @@ void watch_prepare(struct breakpoints *breakpoints)
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &breakpoints->watchpoints, watch_link) {
 		if (!location->watch.filters)
 			continue;
 		if (location->watch.rewritten)
@@ -320,7 +323,7 @@ static bool any_ahead(const struct inferior *inferior)
 {
 	const struct location *location;
 
-	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+	TAILQ_FOREACH (location, &inferior->breakpoints->watchpoints, watch_link) {
 		if (location->watch.ahead && location->state == LOCATION_IN)
 			return true;
 	}

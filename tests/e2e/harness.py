@@ -31,7 +31,7 @@ WAIT_LIMIT = 60
 NOBODY = 65534     # an ordinary user with no rights
 # Where the kernel puts a program that is not randomised.
 LOADED_AT = {"x86_64": 0x555555554000, "aarch64": 0xaaaaaaaa0000}[os.uname().machine]
-CAPABILITIES = "cap_bpf,cap_perfmon,cap_sys_ptrace+ep"
+CAPABILITIES = "cap_bpf,cap_perfmon+ep"
 
 libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36

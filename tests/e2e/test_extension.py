@@ -565,3 +565,28 @@ def test_packet_forgotten(t):
     client.ask("?")
     t.equal(client.ask(f"Z2,{counter},4"), "OK", "Z2")
     t.match("^T05.*watch:", client.ask("vCont;c"))
+
+
+def test_dprintf_by_number(t):
+    """gdb's Python does not list dprintfs; their numbers are taken all the same."""
+    t.truehit_only("commands of the extension")
+    where = t.line("loop.c", "BODY")
+    for style in ("gdb", "agent"):
+        server = t.server("COMM", t.prog("loop"), "6")
+        gdb = t.gdb(server, f"set dprintf-style {style}", "set breakpoint always-inserted on",
+                    "break main", "continue", f'dprintf {where},"i is 0x10 %d\\n", i',
+                    prog=t.prog("loop"), first=[f"source {SCRIPT}"], python="""
+emit(explained=run("truehit explain 2"), part=run("truehit explain 2.1"), none=run("truehit explain 77"),
+     complete=run("complete truehit explain 2"))
+emit(ignored=run("truehit ignore 2 2"))
+gdb.execute("continue")
+""")
+        first, second = gdb.results
+        t.match(r"^Location \d+: break \*0x", first["explained"])
+        t.equal(len(re.findall("^Location ", first["explained"], re.M)), 1, "locations")
+        t.equal(first["part"], first["explained"], "what is said of its only location")
+        t.match(r"No breakpoint number 77\.", first["none"])
+        t.match(r"^truehit explain 2$", first["complete"])
+        t.match(r"2 hits", second["ignored"])
+        t.equal(re.findall(r"^i is 0x10 (\d+)", gdb.output(), re.M), ["2", "3", "4", "5"],
+                f"lines of a dprintf in {style} style")

@@ -137,12 +137,44 @@ def test_threads_beside_a_vfork_child(t):
     t.match(r"^W00", client.ask(f"z0,{work:x},1") and client.ask("vCont;c"))
 
 
+def test_breakpoint_by_the_name_of_a_vfork_child(t):
+    """gdb 16 inserts a breakpoint once for the memory that a vfork child shares with its
+    parent, by the child's name; the parent stops there when the child has gone."""
+    server = family(t, "vfork", 1)
+    client = rsp.Client(server)
+    client.ask("qSupported:multiprocess+;swbreak+;vfork-events+;exec-events+")
+    t.equal(client.ask("QPassSignals:14;11"), "OK", "SIGCHLD is not of interest")
+    work = work_address(t, server)
+    child = t.match(r"vfork:p([0-9a-f]+)\.\1;", client.ask("vCont;c")).group(1)
+    t.equal(client.ask(f"Hgp{child}.{child}"), "OK", "choice of the child")
+    t.equal(client.ask(f"Z0,{work:x},1"), "OK", "insertion")
+    t.match(rf"exec:.*thread:p{child}\.", client.ask(f"vCont;c:p{child}.-1"), "exec")
+    t.match(rf"^W00;process:{child}$", client.ask(f"vCont;c:p{child}.-1"), "end of the child")
+    t.match(r"vforkdone", client.ask("vCont;c"))
+    t.match(r"swbreak", client.ask("vCont;c"), "stop of the parent")
+    t.equal(client.ask(f"z0,{work:x},1"), "OK", "removal")
+    t.match(r"^W00", client.ask("vCont;c"), "end of the parent")
+
+
 def test_detached_vfork_children(t):
     server = family(t, "vfork", 10)
     gdb = t.gdb(server, "break work if round % 2 == 0", "set breakpoint always-inserted on",
                 prog=t.prog("family"), python='emit(stops=len(stops(["round"])))')
     t.equal(gdb.results[0]["stops"], 5, "stops of the parent")
     t.match(r"worked 10 failures 0", server.output())
+
+
+def test_vfork_with_memory_of_its_own(t):
+    """clone(CLONE_VFORK) without CLONE_VM: whoever goes its own way has no trap of ours."""
+    for follow, thread in ("parent", 0), ("child", 1):
+        server = t.server("COMM", t.prog("kin"), "waited", 4)
+        gdb = t.gdb(server, "monitor set engine int3", f"set follow-fork-mode {follow}",
+                    "break work", prog=t.prog("kin"),
+                    python='emit(stops=stops(["round", "child"]), status=events.exit_code)')
+        t.equal([stop[1:] for stop in gdb.results[0]["stops"]],
+                [[str(round), str(thread)] for round in range(4)], f"stops of the {follow}")
+        t.equal(gdb.results[0]["status"], 7 * thread, f"exit status of the {follow}")
+        server.wait_output("status 7")
 
 
 def test_detach_with_forks_that_were_not_reported(t):

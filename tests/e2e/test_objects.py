@@ -2,6 +2,7 @@
 """What gdb asks for apart from control: tables of the system, registers, memory, files."""
 import os
 import re
+import shutil
 
 import harness
 import rsp
@@ -221,3 +222,33 @@ def test_error_texts_are_shown_as_they_are(t):
     while (byte := client.byte()) != b"#":
         raw += byte
     t.check(b"}" not in raw, f"{raw!r} holds an escape")
+
+
+def test_program_whose_file_has_gone(t):
+    """Deleted, replaced by another, and with a file of the name that the kernel has for
+    it: gdb gets the file that the process runs."""
+    path = t.dir / "program"
+
+    def replace():
+        shutil.copy(t.prog("calls"), t.dir / "new")
+        os.rename(t.dir / "new", path)
+
+    def mislead():
+        path.unlink()
+        shutil.copy(t.prog("calls"), f"{path} (deleted)")
+
+    for change in (lambda: None, path.unlink, replace, mislead):
+        for sysroot in ("", "target:"):
+            shutil.copy(t.prog("loop"), path)
+            process = harness.Process(t, [path, "100000000000"])
+            harness.wait_for(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(path), "the program")
+            change()
+            server = t.server("--attach", "COMM", process.pid)
+            exe = f"/proc/{process.pid}/exe" if os.readlink(f"/proc/{process.pid}/exe") != str(path) else str(path)
+            client = rsp.Client(server)
+            t.equal(client.ask("qXfer:exec-file:read::0,1000"), "l" + exe, "the program's file")
+            client.close()
+            gdb = t.gdb(server, "info line main", "detach", sysroot=sysroot)
+            t.match(r'^Line \d+ of ".*loop\.c" starts at address', gdb.output())
+            process.kill()
+            process.wait()

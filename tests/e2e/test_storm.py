@@ -215,11 +215,19 @@ class Session:
             elif number == 2:
                 self.interrupts += 1
             elif number == 5 and self.storm.counts()["raised"] == 0:
-                self.t.check(False, f"a stop for no reason: {stop}")
+                self.t.check(False, f"a stop for no reason: {stop}; {self.about(tid)}")
             else:
                 self.signals[number] = self.signals.get(number, 0) + 1
                 self.owed.append((tid, number))
         raise harness.Failure("the program does not end")
+
+    def about(self, tid):
+        """Where the signal came from, and what is in place."""
+        self.client.ask(f"Hg{tid}")
+        info = self.client.ask("qXfer:siginfo:read::0,80").encode("latin1")[1:]
+        number, _, code = struct.unpack("=3i", info[:12])
+        return (f"signal {number}, si_code {code}, then {info[16:48].hex()}; PC "
+                f"{self.register(tid, PC[MACHINE]):#x}\n{self.client.monitor('breakpoints')}")
 
     def must_agree(self, end):
         counts = self.storm.counts()

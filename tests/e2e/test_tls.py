@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Thread-local storage and thread handles."""
+import os
+
 import harness
 
 VALUES = """
@@ -141,6 +143,8 @@ emit(main=ask(f"{thread},0,{main}"), late=ask(f"{thread},0,{late}"),
 
 
 def test_search_path_without_library(t):
+    if os.geteuid() != 0 and harness.has_capabilities(t.config.server):
+        t.skip("a truehit with file capabilities loads the system's library only")
     server = t.server("COMM", t.prog("tls"))
     nowhere = t.dir / "nowhere"
     gdb = t.gdb(server, f"monitor set libthread-db-search-path {nowhere}",
@@ -155,5 +159,5 @@ emit(forbidden=forbidden, path=run("monitor set libthread-db-search-path"),
         t.match(r'received: "E', text)
     if not t.config.reference:
         t.equal(gdb.results[0]["path"],
-                "libthread-db-search-path set to `$sdir:$pdir'\n", "the default")
+                "libthread-db-search-path set to `$sdir'\n", "the default")
         t.equal(gdb.results[0]["allowed"], ["1000", "1001", "1002"], "by default")

@@ -4,6 +4,7 @@
  * times, and so does its parent afterwards. The child is made by
  *   fork     it stops itself behind its calls
  *   vfork    it uses its parent's memory
+ *   waited   clone() as vfork does, but with a copy of the memory
  *   memory   clone() with the memory, and nothing else, shared: both run at a time
  *   exec     fork, and then this program anew
  *   execs    no child: the program replaces itself, ROUNDS times
@@ -52,6 +53,9 @@ static pid_t start(const char *kind, char **argv)
 
 	if (strcmp(kind, "memory") == 0)
 		return clone(beside, stack + sizeof(stack), CLONE_VM, NULL);
+	if (strcmp(kind, "waited") == 0)
+		return clone(beside, stack + sizeof(stack), CLONE_VFORK | SIGCHLD,
+			     NULL);
 	/* A vfork child may do no more than that. */
 	pid = strcmp(kind, "vfork") == 0 ? vfork() : fork();
 	if (pid != 0)

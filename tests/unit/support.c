@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inferior/proc.h"
+
 enum { STOP_SECONDS = 120 };
 
 /* ---- rights ---- */
@@ -93,9 +95,10 @@ int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn 
 struct error *find_target(pid_t pid, const void *addr, unsigned int len,
 			  struct uprobe_target *target)
 {
+	_cleanup_close_ int memory = proc_open_memory(pid);
 	struct inferiors nobody;
 	struct inferior inferior = {
-		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = -1};
+		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = memory};
 
 	inferiors_init(&nobody);
 	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
@@ -172,7 +175,6 @@ void wait_good(pid_t pid)
 void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg)
 {
 	pid_t pid = fork();
-	char mem[32];
 
 	cr_assert_geq(pid, 0);
 	if (pid == 0) {
@@ -182,17 +184,17 @@ void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t ar
 		main(arg);
 		_exit(1);
 	}
-	snprintf(mem, sizeof(mem), "/proc/%d/mem", pid);
 	inferiors_init(&tracee->inferiors);
 	tracee->inferior = (struct inferior){.pid = pid,
 					     .arch = arch_native(),
 					     .owner = &tracee->inferiors,
-					     .mem_fd = open(mem, O_RDWR | O_CLOEXEC)};
+					     .mem_fd = proc_open_memory(pid)};
 	tracee->thread = (struct thread){
 		.inferior = &tracee->inferior, .tid = pid, .group = pid};
 	TAILQ_INSERT_TAIL(&tracee->inferiors.list, &tracee->inferior, link);
 	TAILQ_INIT(&tracee->inferior.threads);
 	TAILQ_INSERT_TAIL(&tracee->inferior.threads, &tracee->thread, link);
+	table_insert(&tracee->inferiors.by_tid, &tracee->thread.by_tid, (uint64_t)pid);
 	cr_assert_eq(tracee_wait(tracee).si_signo, SIGSTOP);
 }
 

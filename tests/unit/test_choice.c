@@ -24,7 +24,7 @@ static struct engines engines;
 static struct location location;
 static uint64_t push, store; /* addresses: emulated, stepped */
 
-static uint64_t address(const struct inferior *inferior, const char *name)
+static uint64_t address(struct inferior *inferior, const char *name)
 {
 	struct symbols *symbols = symbols_create(inferior);
 	struct symbol_wish wish = {.name = name};

@@ -179,7 +179,7 @@ Test(listener, unix_socket)
 {
 	char directory[] = "/tmp/truehit-XXXXXX", path[64], text[80];
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	struct listener listener;
+	struct listener listener, other;
 	struct connection *connection;
 	struct stat st;
 	int client = socket(AF_UNIX, SOCK_STREAM, 0), stale;
@@ -210,8 +210,26 @@ Test(listener, unix_socket)
 	expect_refused(text, "exists and is not a socket");
 	cr_expect_eq(lstat(path, &st), 0);
 	unlink(path);
-	rmdir(directory);
 	close(client);
+
+	/* Also when the server ends. */
+	listener = listen_at(text);
+	unlink(path);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	listener_close(&listener);
+	cr_expect_eq(lstat(path, &st), 0);
+	unlink(path);
+
+	/* And another server's socket. */
+	listener = listen_at(text);
+	unlink(path);
+	other = listen_at(text);
+	listener_close(&listener);
+	cr_expect_eq(lstat(path, &st), 0);
+	expect_refused(text, "Address already in use");
+	listener_close(&other);
+	cr_expect_eq(lstat(path, &st), -1);
+	cr_expect_eq(rmdir(directory), 0);
 }
 
 /* A line that hangs up when its other end is closed. */
@@ -370,6 +388,28 @@ Test(connection, what_waits_is_not_forgotten)
 	connection_set_no_ack(pair.connection);
 	client_receives(&pair, "$O63#b8");
 	connection_destroy(pair.connection);
+}
+
+/* One that asks for more and more. */
+Test(connection, client_that_acknowledges_nothing, .timeout = 300)
+{
+	enum { REPLY = RSP_PACKET_SIZE / 2, MANY = (64 << 20) / REPLY };
+	struct pair pair = pair_create();
+	struct cursor packet;
+	char *text = calloc(1, REPLY);
+
+	cr_assert(text);
+	memset(text, 'a', REPLY);
+	for (size_t i = 1; i < REPLY; i += 2)
+		text[i] = 'b'; /* or it would be compressed */
+	for (int i = 0; i < MANY; i++)
+		connection_send(pair.connection, text, REPLY);
+	cr_expect_lt(connection_unsent(pair.connection), 40U << 20);
+	cr_expect_eq(connection_next(pair.connection, &packet), CONNECTION_GONE);
+	connection_drain(pair.connection, 1000);
+	connection_destroy(pair.connection);
+	close(pair.client);
+	free(text);
 }
 
 Test(connection, without_acknowledgements)

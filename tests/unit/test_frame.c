@@ -180,6 +180,30 @@ static void round_trip(const char *payload, size_t len)
 	frame_decoder_deinit(&decoder);
 }
 
+/* Bytes that mean nothing are encoded eight at once: any other one among them, or a run
+ * that begins there, is not. */
+Test(frame, round_trip_of_each_byte_among_plain_ones)
+{
+	for (int c = 0; c < 256; c++) {
+		for (size_t at = 0; at < 24; at++) {
+			char payload[] = "0123456789abcdef0123456789abcdef";
+
+			for (size_t run = 1; run <= 5; run++) {
+				memset(payload + at, c, run);
+				round_trip(payload, sizeof(payload) - 1);
+			}
+		}
+	}
+}
+
+Test(frame, runs_of_digits_are_short)
+{
+	expect_encoded("0123456789abcdef00000000fedcba9876543210",
+		       "$0123456789abcdef0*\"00fedcba9876543210#a0");
+	expect_encoded("00112233445566778899aabbccddeeff",
+		       "$00112233445566778899aabbccddeeff#c4");
+}
+
 /* Random payloads of long runs of few different bytes, special ones among them. */
 Test(frame, round_trip_of_any_payload)
 {

@@ -1030,6 +1030,26 @@ Test(signals, group_stop)
 	expect_exit(&f, 4);
 }
 
+/* A thread that is resumed runs on; the process stays stopped for the kernel, whose
+ * answer to an interrupt looks like a group stop. The signal has been delivered before.
+ */
+Test(signals, run_on_in_a_group_stop)
+{
+	struct fixture f;
+	struct event event;
+
+	launch(&f, "stop", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_SIGNAL, &event);
+	cr_assert_eq(thread_continue(f.leader, SIGSTOP), 0);
+	expect_event(&f, EVENT_GROUP_STOP, &event);
+	cr_assert_eq(thread_interrupt(f.leader), 0);
+	cr_assert_eq(thread_continue(f.leader, SIGSTOP), 0);
+	expect_event(&f, EVENT_INTERRUPTED, &event);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_exit(&f, 4);
+}
+
 /* ---- memory ---- */
 
 static uint64_t inferior_stack(struct inferior *inferior)

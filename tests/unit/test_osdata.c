@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of this machine, with the test itself as what is to be found. */
+#include "base/patience.h"
 #include "inferior/osdata.h"
 
 #include <arpa/inet.h>
@@ -19,7 +20,7 @@
 static const char *table(const char *type, struct buffer *out)
 {
 	buffer_reset(out);
-	cr_assert(osdata_xml(type, out), "%s", type);
+	cr_assert(osdata_xml(type, PATIENCE_NOBODY, out), "%s", type);
 	cr_assert_not(buffer_failed(out));
 	return buffer_string(out);
 }
@@ -60,8 +61,8 @@ Test(osdata, an_unknown_table_is_refused)
 {
 	_cleanup_buffer_ struct buffer out = {0};
 
-	cr_assert_not(osdata_xml("process", &out));
-	cr_assert_not(osdata_xml("processes ", &out));
+	cr_assert_not(osdata_xml("process", PATIENCE_NOBODY, &out));
+	cr_assert_not(osdata_xml("processes ", PATIENCE_NOBODY, &out));
 	cr_assert_eq(out.len, 0);
 }
 

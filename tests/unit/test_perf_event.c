@@ -745,20 +745,21 @@ Test(perf_event, exec_takes_everything_out)
 		take_out(&location[i], true);
 }
 
-Test(perf_event, needs_more_descriptors_than_the_limit)
+Test(perf_event, leaves_the_reserve_of_descriptors)
 {
-	struct rlimit before, limit, now;
+	struct rlimit before, limit;
 	struct location location;
+	struct error *error;
 
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	start(rounds);
 	limit = (struct rlimit){3, before.rlim_max};
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	/* The program first needs one, which is at hand from the probe. */
-	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
-	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &now), 0);
-	cr_expect_eq(now.rlim_cur, 3);
+	error = try_insert(&location, BREAKPOINT_HARDWARE, place, NULL);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_assert(error && error_errno(error) == EMFILE);
+	error_destroy(error);
+	insert(&location, BREAKPOINT_HARDWARE, place, NULL);
 	take_out(&location, false);
 	expect_good_end();
 }

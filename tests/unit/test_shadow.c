@@ -62,3 +62,58 @@ Test(shadow, covers_every_trap)
 		}
 	}
 }
+
+Test(shadow, grows_by_one)
+{
+	struct shadow shadow = {0};
+
+	shadow_add(&shadow, (struct shadow_range){100, 101});
+	expect(shadow.all, 100, 101);
+	shadow_add(&shadow, (struct shadow_range){100, 101});
+	expect(shadow.all, 100, 101);
+	shadow_add(&shadow, (struct shadow_range){200, 201});
+	expect(shadow.all, 100, 201);
+	expect(shadow.gaps[0], 101, 200);
+	shadow_add(&shadow, (struct shadow_range){50, 51});
+	expect(shadow.all, 50, 201);
+	expect(shadow.gaps[0], 101, 200);
+	expect(shadow.gaps[1], 51, 100);
+	shadow_add(&shadow, (struct shadow_range){120, 121});
+	expect(shadow.gaps[0], 121, 200);
+	expect(shadow.gaps[1], 51, 100);
+	expect(shadow.gaps[2], 101, 120);
+}
+
+static bool covers(struct shadow_range range, uint64_t byte)
+{
+	return byte >= range.start && byte < range.end;
+}
+
+/* Whatever comes: no trap is outside, nor in a gap. */
+Test(shadow, grown_hides_all_traps)
+{
+	uint64_t random = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct shadow_range traps[40];
+		struct shadow shadow = {0};
+
+		for (int i = 0; i < 40; i++) {
+			random = random * UINT64_C(6364136223846793005) +
+				 UINT64_C(1442695040888963407);
+			traps[i].start = random >> 32 & 1023;
+			traps[i].end = traps[i].start + 1 + (random >> 50 & 3);
+			shadow_add(&shadow, traps[i]);
+			for (int j = 0; j <= i; j++) {
+				uint64_t first = traps[j].start,
+					 last = traps[j].end - 1;
+
+				cr_assert(covers(shadow.all, first) &&
+					  covers(shadow.all, last));
+				for (int k = 0; k < SHADOW_GAPS; k++)
+					cr_assert(!covers(shadow.gaps[k], first) &&
+						  !covers(shadow.gaps[k], last));
+			}
+		}
+	}
+}

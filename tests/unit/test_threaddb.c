@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -293,7 +294,7 @@ Test(threaddb, a_path_of_the_user_is_obeyed)
 	cr_assert_eq(threaddb_set_path(&inferiors, "/nowhere:/dev"), 0);
 	cr_assert_str_eq(threaddb_path(&inferiors), "/nowhere:/dev");
 	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr),
-		     "/dev/libthread_db.so.1: cannot open");
+		     "/dev/libthread_db.so.1: No such file");
 	threaddb_new_symbols(inferior, true);
 	cr_assert_not(threaddb_handle(thread_of(0), &handle));
 	cr_assert_eq(threaddb_set_path(&inferiors, ":"), 0);
@@ -314,6 +315,51 @@ Test(threaddb, the_directory_of_the_c_library)
 	cr_assert_eq(threaddb_set_path(&inferiors, "$pdir/missing"), 0);
 	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr),
 		     "missing/libthread_db.so.1: No such file");
+}
+
+/* The first library that is tried in this directory; what the error says. */
+static void expect_refusal(const char *dir, const char *text)
+{
+	uint64_t addr;
+
+	cr_assert_eq(threaddb_set_path(&inferiors, dir), 0);
+	expect_error(threaddb_tls_address(thread_of(0), child->map, 0, &addr), text);
+}
+
+/* Also if the user names it: its code would run with our rights. */
+Test(threaddb, a_directory_of_the_user_that_others_can_change)
+{
+	char dir[] = "/tmp/truehit-XXXXXX", inner[64], file[PATH_MAX], link[64];
+
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(inner, sizeof(inner), "%s/inner", dir);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(file, sizeof(file), "%s/libthread_db.so.1", inner);
+	cr_assert_eq(mkdir(inner, 0755), 0);
+	cr_assert_eq(symlink(inner, link), 0);
+	cr_assert_eq(symlink(PROGS_DIR "/libtls.so", file), 0);
+	expect_refusal(inner, "libtls.so has no function td_symbol_list");
+	expect_refusal(link, "libtls.so has no function td_symbol_list");
+	cr_expect_eq(unlink(file), 0);
+	cr_expect_eq(mkfifo(file, 0644), 0);
+	expect_refusal(inner, "could be changed by others");
+	cr_expect_eq(unlink(file), 0);
+	close(open(file, O_WRONLY | O_CREAT, 0644));
+	expect_refusal(inner, "cannot load libthread_db");
+	cr_expect_eq(chmod(inner, 0775), 0);
+	expect_refusal(inner, "inner could be changed by others");
+	cr_expect_eq(chmod(inner, 0755), 0);
+	cr_expect_eq(chmod(dir, 0777), 0);
+	expect_refusal(link, "could be changed by others");
+	if (geteuid() == 0) {
+		cr_expect_eq(chmod(dir, 0755), 0);
+		cr_expect_eq(chown(inner, 65534, 65534), 0);
+		expect_refusal(inner, "inner could be changed by others");
+	}
+	cr_expect_eq(unlink(file), 0);
+	cr_expect_eq(unlink(link), 0);
+	cr_expect_eq(rmdir(inner), 0);
+	cr_expect_eq(rmdir(dir), 0);
 }
 
 /* A library in a directory of ours, found from the C library's on. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/descriptors.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+
+#include "base/log.h"
+
+enum {
+	RESERVE = 128, /* the client alone may have 64 files open (rsp/vfile.c) */
+	RESERVE_SHARE = 4,
+};
+
+void descriptors_raise(struct rlimit *former)
+{
+	struct rlimit raised;
+
+	*former = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	if (getrlimit(RLIMIT_NOFILE, former) < 0)
+		return;
+	raised = (struct rlimit){former->rlim_max, former->rlim_max};
+	if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
+		log_debug(LOG_SERVER, "the limit of descriptors stays %ju",
+			  (uintmax_t)former->rlim_cur);
+}
+
+rlim_t descriptors_reserve(rlim_t limit)
+{
+	return limit / RESERVE_SHARE < RESERVE ? limit / RESERVE_SHARE : RESERVE;
+}
+
+static rlim_t current_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+/* The kernel gives out the lowest free number: all below it are in use. */
+bool descriptors_are_short(void)
+{
+	rlim_t limit = current_limit();
+	int fd _cleanup_close_ = eventfd(0, EFD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE;
+	return (rlim_t)fd >= limit - descriptors_reserve(limit);
+}
+
+struct error *descriptors_error(const char *what)
+{
+	rlim_t limit = current_limit(), reserve = descriptors_reserve(limit);
+
+	return error_create(
+		EMFILE,
+		"%s: %ju of %ju descriptors are in use, the others are kept "
+		"for the server's own needs (raise ulimit -n)",
+		what, (uintmax_t)(limit - reserve), (uintmax_t)limit);
+}
