@@ -13,21 +13,44 @@ void buffer_init(struct buffer *buffer)
 
 void buffer_deinit(struct buffer *buffer)
 {
-	free(buffer->data);
+	if (buffer->data)
+		free(buffer->data - buffer->consumed);
 	buffer_init(buffer);
 }
 
+static void move_to_start(struct buffer *buffer)
+{
+	char *start = buffer->data - buffer->consumed;
+
+	if (buffer->consumed == 0)
+		return;
+	memmove(start, buffer->data, buffer->len + 1);
+	buffer->data = start;
+	buffer->capacity += buffer->consumed;
+	buffer->consumed = 0;
+}
+
+/* Contents are moved over no less than their own length, or the room is doubled: a
+ * queue, which is appended to and consumed in turn, costs no more per byte if it is
+ * long. */
 bool buffer_reserve(struct buffer *buffer, size_t more)
 {
-	size_t capacity = buffer->capacity ? buffer->capacity : 64;
+	bool worth_moving = buffer->consumed >= buffer->len;
+	size_t needed = buffer->len + more + 1;
+	size_t capacity;
 	char *data;
 
 	if (buffer->failed)
 		return false;
-	while (capacity <= buffer->len + more)
-		capacity *= 2;
-	if (capacity == buffer->capacity)
+	if (buffer->capacity >= needed)
 		return true;
+	if (buffer->data)
+		move_to_start(buffer);
+	if (worth_moving && buffer->capacity >= needed)
+		return true;
+	capacity = buffer->capacity ? 2 * buffer->capacity : 64;
+	while (capacity < needed)
+		capacity *= 2;
 	data = realloc(buffer->data, capacity);
 	if (!data) {
 		buffer->failed = true;
@@ -199,14 +222,18 @@ void buffer_append_xml(struct buffer *buffer, const char *string)
 
 void buffer_consume(struct buffer *buffer, size_t len)
 {
+	if (!buffer->data)
+		return;
 	if (len >= buffer->len) {
 		buffer->len = 0;
-	} else {
-		memmove(buffer->data, buffer->data + len, buffer->len - len);
-		buffer->len -= len;
+		move_to_start(buffer);
+		buffer->data[0] = '\0';
+		return;
 	}
-	if (buffer->data)
-		buffer->data[buffer->len] = '\0';
+	buffer->data += len;
+	buffer->len -= len;
+	buffer->capacity -= len;
+	buffer->consumed += len;
 }
 
 void buffer_reset(struct buffer *buffer)

@@ -15,7 +15,8 @@
 struct buffer {
 	char *data; /* always followed by a NUL unless NULL */
 	size_t len;
-	size_t capacity;
+	size_t capacity; /* of what is allocated, from data on */
+	size_t consumed; /* bytes of it before data */
 	bool failed;
 };
 
