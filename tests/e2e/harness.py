@@ -624,8 +624,8 @@ class TapReport(Report):
         self.number += 1
         ok = "not ok" if result == "FAIL" else "ok"
         reason = reason.replace("#", "no.")
-        skip = f" # SKIP {reason}" if result == "skip" else ""
-        print(f"{ok} {self.number} - {name}{skip}")
+        told = {"skip": f" # SKIP {reason}", "FAIL": f": {reason[:300]}"}.get(result, "")
+        print(f"{ok} {self.number} - {name}{told}")
         if result == "FAIL" or self.verbose:
             print("# " + (body + "\n" + reason).replace("\n", "\n# "))
         sys.stdout.flush()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Job control by others: SIGSTOP and SIGCONT, compared with gdbserver where there is one."""
+"""Job control by others: SIGSTOP and SIGCONT. What is expected is what gdbserver does
+(TRUEHIT=gdbserver tests/e2e/run test_jobs), where a test does not say otherwise."""
 import os
 import re
 import select
-import shutil
 import signal
 
 import harness
@@ -58,14 +58,6 @@ class Session:
         self.t.equal(self.client.ask(f"D;{ticker.pid:x}"), "OK", "detach")
 
 
-def servers(t):
-    """truehit, or what is tested in its place; and gdbserver, to compare with."""
-    yield t.config.server
-    gdbserver = shutil.which("gdbserver")
-    if gdbserver and not t.config.reference:
-        yield gdbserver
-
-
 def state_becomes(pid, letters):
     harness.wait_for(lambda: harness.process_state(pid) in letters, f"state {letters}")
 
@@ -77,22 +69,21 @@ def stopped(t, threads=1):
     return ticker
 
 
-def attach(t, program, ticker):
-    session = Session(t, t.server("--attach", "COMM", ticker.pid, program=[program]))
+def attach(t, ticker):
+    session = Session(t, t.server("--attach", "COMM", ticker.pid))
     t.match("^T00", session.client.ask("?"))
     return session
 
 
 def test_attach_to_a_stopped_process(t):
     """One more SIGSTOP is told, and then the program runs on; Ctrl-C works as ever."""
-    for program in servers(t):
-        ticker = stopped(t)
-        session = attach(t, program, ticker)
-        t.equal(session.resume(0, ticker), SIGSTOP, f"{program}: the first continue")
-        t.equal(session.resume(0, ticker), RUNS, f"{program}: signal 0")
-        session.client.interrupt()
-        t.equal(session.stop(), SIGINT, f"{program}: Ctrl-C")
-        t.equal(session.resume(0, ticker), RUNS, f"{program}: afterwards")
+    ticker = stopped(t)
+    session = attach(t, ticker)
+    t.equal(session.resume(0, ticker), SIGSTOP, "the first continue")
+    t.equal(session.resume(0, ticker), RUNS, "signal 0")
+    session.client.interrupt()
+    t.equal(session.stop(), SIGINT, "Ctrl-C")
+    t.equal(session.resume(0, ticker), RUNS, "afterwards")
 
 
 def test_attach_to_a_stopped_process_and_pass_the_signal(t):
@@ -100,72 +91,66 @@ def test_attach_to_a_stopped_process_and_pass_the_signal(t):
     own as well.)"""
     t.truehit_only("attach without a signal")
     ticker = stopped(t, 3)
-    session = attach(t, t.config.server, ticker)
+    session = attach(t, ticker)
     t.equal(session.resume(0, ticker), SIGSTOP, "the first continue")
     t.equal(session.resume(SIGSTOP, ticker), RUNS, "the second one")
 
 
 def test_stopped_process_that_is_left_stays_stopped(t):
-    for program in servers(t):
-        ticker = stopped(t)
-        session = attach(t, program, ticker)
-        session.leave(ticker)
-        harness.wait_for(lambda: harness.tracer_of(ticker.pid) == 0, "no tracer")
-        state_becomes(ticker.pid, "T")
-        os.kill(ticker.pid, signal.SIGCONT)
-        ticker.must_run()
+    ticker = stopped(t)
+    session = attach(t, ticker)
+    session.leave(ticker)
+    harness.wait_for(lambda: harness.tracer_of(ticker.pid) == 0, "no tracer")
+    state_becomes(ticker.pid, "T")
+    os.kill(ticker.pid, signal.SIGCONT)
+    ticker.must_run()
 
 
 def test_process_that_ran_on_and_is_left_stops(t):
     """It has not got a SIGCONT."""
-    for program in servers(t):
-        ticker = stopped(t)
-        session = attach(t, program, ticker)
-        session.resume(0, ticker)
-        t.equal(session.resume(0, ticker), RUNS, program)
-        session.client.interrupt()
-        session.stop()
-        session.leave(ticker)
-        state_becomes(ticker.pid, "T")
-        os.kill(ticker.pid, signal.SIGCONT)
-        ticker.must_run()
+    ticker = stopped(t)
+    session = attach(t, ticker)
+    session.resume(0, ticker)
+    t.equal(session.resume(0, ticker), RUNS, "continue")
+    session.client.interrupt()
+    session.stop()
+    session.leave(ticker)
+    state_becomes(ticker.pid, "T")
+    os.kill(ticker.pid, signal.SIGCONT)
+    ticker.must_run()
 
 
 def test_shell_stops_and_continues(t):
     """SIGCONT while it runs on, a second SIGSTOP, another SIGCONT."""
-    for program in servers(t):
-        ticker = stopped(t)
-        session = attach(t, program, ticker)
-        session.resume(0, ticker)
-        t.equal(session.resume(0, ticker), RUNS, program)
-        for _ in range(2):
-            os.kill(ticker.pid, signal.SIGCONT)
-            t.equal(session.stop(), SIGCONT, f"{program}: continued by a shell")
-            t.equal(session.resume(SIGCONT, ticker), RUNS, program)
-            os.kill(ticker.pid, signal.SIGSTOP)
-            t.equal(session.stop(), SIGSTOP, f"{program}: stopped by a shell")
-            t.equal(session.resume(SIGSTOP, ticker), SIGSTOP, f"{program}: once more")
-            t.equal(session.resume(SIGSTOP, ticker), RUNS, program)
+    ticker = stopped(t)
+    session = attach(t, ticker)
+    session.resume(0, ticker)
+    t.equal(session.resume(0, ticker), RUNS, "continue")
+    for _ in range(2):
+        os.kill(ticker.pid, signal.SIGCONT)
+        t.equal(session.stop(), SIGCONT, "continued by a shell")
+        t.equal(session.resume(SIGCONT, ticker), RUNS, "continue")
+        os.kill(ticker.pid, signal.SIGSTOP)
+        t.equal(session.stop(), SIGSTOP, "stopped by a shell")
+        t.equal(session.resume(SIGSTOP, ticker), SIGSTOP, "once more")
+        t.equal(session.resume(SIGSTOP, ticker), RUNS, "continue")
 
 
 def test_stop_signal_that_is_kept_from_the_program(t):
-    for program in servers(t):
-        ticker = Ticker(t)
-        session = attach(t, program, ticker)
-        t.equal(session.resume(0, ticker), RUNS, program)
-        os.kill(ticker.pid, signal.SIGSTOP)
-        t.equal(session.stop(), SIGSTOP, program)
-        t.equal(session.resume(0, ticker), RUNS, f"{program}: signal 0")
+    ticker = Ticker(t)
+    session = attach(t, ticker)
+    t.equal(session.resume(0, ticker), RUNS, "continue")
+    os.kill(ticker.pid, signal.SIGSTOP)
+    t.equal(session.stop(), SIGSTOP, "stop")
+    t.equal(session.resume(0, ticker), RUNS, "signal 0")
 
 
 def test_raise(t):
     """With gdb's defaults, each SIGSTOP is told twice."""
-    for program in servers(t):
-        gdb = t.gdb(t.server("COMM", t.prog("jobs"), 2, program=[program]),
-                    *["continue"] * 5, prog=t.prog("jobs"))
-        t.equal(len(re.findall("Program received signal SIGSTOP", gdb.output())), 4,
-                f"{program}: stops")
-        t.match(r"exited with code 07", gdb.output())
+    gdb = t.gdb(t.server("COMM", t.prog("jobs"), 2), *["continue"] * 5,
+                prog=t.prog("jobs"))
+    t.equal(len(re.findall("Program received signal SIGSTOP", gdb.output())), 4, "stops")
+    t.match(r"exited with code 07", gdb.output())
 
 
 def test_raise_in_one_of_several_threads(t):
@@ -178,45 +163,42 @@ def test_raise_in_one_of_several_threads(t):
 
 
 def test_raise_that_is_passed(t):
-    for program in servers(t):
-        for threads in 1, 4:
-            gdb = t.gdb(t.server("COMM", t.prog("jobs"), 3, threads, program=[program]),
-                        "handle SIGSTOP nostop noprint pass", "continue",
-                        prog=t.prog("jobs"))
-            t.no_match("SIGSTOP,", gdb.output(), program)
-            t.match(r"exited with code 07", gdb.output(), program)
+    for threads in 1, 4:
+        gdb = t.gdb(t.server("COMM", t.prog("jobs"), 3, threads),
+                    "handle SIGSTOP nostop noprint pass", "continue",
+                    prog=t.prog("jobs"))
+        t.no_match("SIGSTOP,", gdb.output())
+        t.match(r"exited with code 07", gdb.output())
 
 
 def test_steps_across_a_raise(t):
     """A step that the SIGSTOP comes in the way of, and what follows."""
-    for program in servers(t):
-        gdb = t.gdb(t.server("COMM", t.prog("jobs"), 1, program=[program]),
-                    "break raise", "continue", "finish", "signal 0", prog=t.prog("jobs"))
-        t.equal(len(re.findall("received signal SIGSTOP", gdb.output())), 1, program)
-        t.match(r"exited with code 07", gdb.output(), program)
+    gdb = t.gdb(t.server("COMM", t.prog("jobs"), 1),
+                "break raise", "continue", "finish", "signal 0", prog=t.prog("jobs"))
+    t.equal(len(re.findall("received signal SIGSTOP", gdb.output())), 1, "stops")
+    t.match(r"exited with code 07", gdb.output())
 
 
 def test_one_of_several_processes(t):
     """The group stop of one is none of the other, which is halted for it all the same."""
-    for program in servers(t):
-        tickers = Ticker(t), Ticker(t)
-        session = Session(t, t.server("--multi", "COMM", program=[program]))
-        session.client.ask("!")
-        for ticker in tickers:
-            t.match("^T", session.client.ask(f"vAttach;{ticker.pid:x}"))
-        t.equal(session.resume(0, *tickers), RUNS, program)
-        os.kill(tickers[0].pid, signal.SIGSTOP)
-        for _ in range(2):
-            t.equal(session.stop(), SIGSTOP, program)
-            t.match(f"^p{tickers[0].pid:x}\\.", session.thread)
-            session.send(SIGSTOP)
-        t.equal(session.stop_or_run(*tickers), RUNS, program)
-        session.client.interrupt()
-        session.stop()
-        for ticker in tickers:
-            session.leave(ticker)
-        state_becomes(tickers[0].pid, "T")
-        tickers[1].must_run()
+    tickers = Ticker(t), Ticker(t)
+    session = Session(t, t.server("--multi", "COMM"))
+    session.client.ask("!")
+    for ticker in tickers:
+        t.match("^T", session.client.ask(f"vAttach;{ticker.pid:x}"))
+    t.equal(session.resume(0, *tickers), RUNS, "continue")
+    os.kill(tickers[0].pid, signal.SIGSTOP)
+    for _ in range(2):
+        t.equal(session.stop(), SIGSTOP, "stop")
+        t.match(f"^p{tickers[0].pid:x}\\.", session.thread)
+        session.send(SIGSTOP)
+    t.equal(session.stop_or_run(*tickers), RUNS, "continue")
+    session.client.interrupt()
+    session.stop()
+    for ticker in tickers:
+        session.leave(ticker)
+    state_becomes(tickers[0].pid, "T")
+    tickers[1].must_run()
 
 
 def test_non_stop(t):
