@@ -173,7 +173,7 @@ struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
 	pid_t parent = getpid();
 	struct error *error;
 
-	*trial = (struct trial){.arch = arch};
+	*trial = (struct trial){.arch = arch, .mem_fd = -1};
 	error = share(trial);
 	if (error)
 		return error;
@@ -184,7 +184,14 @@ struct error *trial_init(struct trial *trial, const struct arch_ops *arch)
 		trial->pid = 0;
 		return error_create(errno, "a trial process cannot be made");
 	}
-	return wait_stop(trial, &info);
+	error = wait_stop(trial, &info);
+	if (error)
+		return error;
+	trial->mem_fd = proc_open_memory(trial->pid);
+	return trial->mem_fd < 0
+		       ? error_create(errno,
+				      "the trial process's memory cannot be opened")
+		       : NULL;
 }
 
 static void end_child(struct trial *trial)
@@ -202,20 +209,32 @@ void trial_deinit(struct trial *trial)
 {
 	if (trial->pid != 0)
 		end_child(trial);
+	if (trial->mem_fd >= 0)
+		close(trial->mem_fd);
+	trial->mem_fd = -1;
 	if (trial->shared)
 		munmap(trial->shared, sizeof(*trial->shared));
 	trial->shared = NULL;
 }
 
+/* The child as an inferior, the only one of @nobody. Its memory stays the trial's. */
+static struct inferior as_inferior(const struct trial *trial, struct inferiors *nobody)
+{
+	inferiors_init(nobody);
+	return (struct inferior){
+		.pid = trial->pid,
+		.arch = trial->arch,
+		.owner = nobody,
+		.has_perf_events = true,
+		.mem_fd = trial->mem_fd,
+	};
+}
+
 static struct error *run_to_mark(const struct trial *trial,
 				 struct trial_outcome *outcome)
 {
-	struct inferior inferior = {
-		.pid = trial->pid,
-		.arch = trial->arch,
-		.has_perf_events = true,
-		.mem_fd = -1,
-	};
+	struct inferiors nobody;
+	struct inferior inferior = as_inferior(trial, &nobody);
 	struct thread thread = {.inferior = &inferior, .tid = trial->pid};
 
 	*outcome = (struct trial_outcome){0};
@@ -324,16 +343,11 @@ struct error *trial_open_probe(const struct trial *trial,
 			       const struct uprobe_options *options, int program_fd,
 			       int *fd)
 {
-	_cleanup_close_ int memory = proc_open_memory(trial->pid);
 	struct inferiors nobody;
-	struct inferior child = {.pid = trial->pid,
-				 .arch = trial->arch,
-				 .owner = &nobody,
-				 .mem_fd = memory};
+	struct inferior child = as_inferior(trial, &nobody);
 	struct uprobe_target target;
 	struct error *error;
 
-	inferiors_init(&nobody);
 	error = uprobe_target_find(&child, (uintptr_t)place->function, place->len,
 				   &target);
 	if (error)

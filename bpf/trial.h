@@ -19,6 +19,7 @@
 struct trial {
 	const struct arch_ops *arch;
 	pid_t pid;		     /* 0: none */
+	int mem_fd;		     /* its memory (proc_open_memory), or -1 */
 	struct trial_shared *shared; /* with the child */
 };
 
