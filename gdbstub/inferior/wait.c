@@ -185,13 +185,47 @@ int thread_tell_end(struct thread *thread)
 	return err;
 }
 
-static bool is_killed(const struct thread *thread)
+static uint64_t bit(int signal)
 {
-	enum { PF_SIGNALED = 0x400 }; /* include/linux/sched.h */
+	return UINT64_C(1) << (signal - 1);
+}
+
+enum { PF_EXITING = 0x4, PF_SIGNALED = 0x400 }; /* include/linux/sched.h */
+
+/* Also true of a thread that is gone. */
+static bool has_flags(const struct thread *thread, unsigned long wanted)
+{
 	char flags[16];
 
 	return !proc_stat_field(thread->tid, PROC_STAT_FLAGS, flags, sizeof(flags)) ||
-	       strtoul(flags, NULL, 10) & PF_SIGNALED;
+	       strtoul(flags, NULL, 10) & wanted;
+}
+
+static bool is_killed(const struct thread *thread)
+{
+	return has_flags(thread, PF_SIGNALED);
+}
+
+/* The order counts: what is killed has SIGKILL pending until it is marked
+ * (kernel/signal.c, zap_other_threads and get_signal). */
+static bool is_ending(const struct thread *thread)
+{
+	return proc_status_bits(thread->tid, "SigPnd") & bit(SIGKILL) ||
+	       has_flags(thread, PF_EXITING | PF_SIGNALED);
+}
+
+bool thread_is_outlived(const struct thread *leader)
+{
+	const struct thread *other;
+
+	if (!thread_is_zombie(leader) || is_killed(leader))
+		return false;
+	TAILQ_FOREACH (other, &leader->inferior->threads, link) {
+		if (other != leader && other->group == leader->group &&
+		    !is_ending(other))
+			return true;
+	}
+	return false;
 }
 
 static bool is_last(const struct thread *thread)
@@ -334,11 +368,6 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 }
 
 /* ---- stops ---- */
-
-static uint64_t bit(int signal)
-{
-	return UINT64_C(1) << (signal - 1);
-}
 
 /* In the queue of a thread, as kill(2) has no thread's. The end of a step at a uprobe
  * is SI_USER (kernel/events/uprobes.c: send_sig). */

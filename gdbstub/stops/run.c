@@ -298,12 +298,11 @@ static void note_ended_leaders(struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		struct thread *leader = inferior_thread(inferior, inferior->pid);
-		bool alone = !TAILQ_NEXT(TAILQ_FIRST(&inferior->threads), link);
 
-		if (!leader || leader->end_told || alone || !leader->running ||
+		if (!leader || leader->end_told || !leader->running ||
 		    (!run->wishes.thread_events &&
 		     !(leader->options & THREAD_OPTION_EXIT)) ||
-		    !thread_is_zombie(leader))
+		    !thread_is_outlived(leader))
 			continue;
 		leader->end_told = true;
 		pending_set_thread_end(run, inferior, leader->tid, 0);

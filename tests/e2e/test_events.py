@@ -192,6 +192,18 @@ def test_killed_while_stopped(t):
     t.match("^X09", client.ask("vCont;c"))
 
 
+def test_leader_that_does_not_end_by_itself(t):
+    """It is a zombie before the others are when the process ends, or runs another program."""
+    for words in ("exit", 100), ("exec", 100):
+        for _ in range(5):
+            client = start(t, *words)
+            leader = client.ask("qC")[2:]
+            client.ask("QThreadEvents:1")
+            stops = until_end(client)
+            t.check(f"w00;{leader}" not in stops, f"{words}: an end of the leader")
+            t.match("^W00", stops[-1], "last stop")
+
+
 def test_attach_without_leader(t):
     """To the threads that live; the end of the last one is the end of the process."""
     program = harness.Process(t, [t.prog("events"), "leader", 50 * harness.PATIENCE])

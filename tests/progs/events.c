@@ -5,6 +5,8 @@
  *   events blocked N    a thread blocked in read() while main calls tick() N times
  *   events threads N    threads, one after another
  *   events leader N     main ends by pthread_exit, a thread lives on for N / 10 s
+ *   events exit N       the process ends while N threads live
+ *   events exec N       one of N threads executes `events threads 1`
  */
 #include <pthread.h>
 #include <signal.h>
@@ -102,6 +104,32 @@ static int end_leader(int count)
 	pthread_exit(NULL);
 }
 
+static void *rest(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void *execute(void *arg)
+{
+	execl("/proc/self/exe", "events", "threads", "1", (char *)NULL);
+	return arg;
+}
+
+/* The last of the threads does this. */
+static int start_threads(int count, void *(*last)(void *arg))
+{
+	pthread_t thread;
+
+	begin();
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&thread, NULL, i < count - 1 ? rest : last, NULL) !=
+		    0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 2 ? atoi(argv[2]) : 1;
@@ -115,5 +143,10 @@ int main(int argc, char **argv)
 		return make_threads(count);
 	if (argc > 1 && strcmp(argv[1], "leader") == 0)
 		return end_leader(count);
+	if (argc > 1 && strcmp(argv[1], "exit") == 0)
+		return start_threads(count, rest);
+	if (argc > 1 && strcmp(argv[1], "exec") == 0 &&
+	    start_threads(count, execute) == 0)
+		rest(NULL);
 	return 2;
 }
