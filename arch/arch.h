@@ -242,6 +242,7 @@ struct arch_ops {
 	const uint8_t *breakpoint_insn;
 	unsigned int breakpoint_len;
 	unsigned int breakpoint_pc_advance; /* PC after the trap minus its address */
+	int breakpoint_si_code;		    /* of its SIGTRAP */
 
 	/**
 	 * What begins a sequence that a step in it makes begin anew, for ever. gdb

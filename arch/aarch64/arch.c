@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -57,6 +58,7 @@ static const struct arch_ops aarch64 = {
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),
 	.breakpoint_pc_advance = 0,
+	.breakpoint_si_code = TRAP_BRKPT,
 	.sequence = {0x3fc00000, 0x08400000}, /* ldxr, ldaxr, ldxp, ldaxp */
 	.syscall_insn = svc,
 	.syscall_len = sizeof(svc),

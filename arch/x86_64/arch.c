@@ -4,6 +4,7 @@
 #include <capstone/capstone.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -50,6 +51,7 @@ static const struct arch_ops x86_64 = {
 	.breakpoint_insn = int3,
 	.breakpoint_len = sizeof(int3),
 	.breakpoint_pc_advance = sizeof(int3),
+	.breakpoint_si_code = SI_KERNEL, /* traps.c, do_int3: force_sig */
 	.syscall_insn = syscall_insn,
 	.syscall_len = sizeof(syscall_insn),
 	.probe_places = x86_64_probe_places,

@@ -76,22 +76,18 @@ static bool int3_intact(struct engine *engine, const struct location *location)
 	return trap_is_planted(location);
 }
 
-/*
- * si_code of a breakpoint instruction: SI_KERNEL on x86 (arch/x86/kernel/traps.c,
- * do_int3: force_sig), TRAP_BRKPT on arm64.
- */
 static void int3_on_stop(struct engine *engine, const struct event *event,
 			 struct hits *hits)
 {
+	const struct arch_ops *arch = event->inferior->arch;
 	struct location *location;
 	uint64_t pc;
 
-	if (event->signal != SIGTRAP || (event->siginfo.si_code != SI_KERNEL &&
-					 event->siginfo.si_code != TRAP_BRKPT))
+	if (event->signal != SIGTRAP ||
+	    event->siginfo.si_code != arch->breakpoint_si_code ||
+	    thread_get_pc(event->thread, &pc) < 0)
 		return;
-	if (thread_get_pc(event->thread, &pc) < 0)
-		return;
-	pc -= event->inferior->arch->breakpoint_pc_advance;
+	pc -= arch->breakpoint_pc_advance;
 	location = trap_at(event->inferior, pc);
 	if (!location || location->engine != engine || hits->count == HITS_MAX)
 		return;
