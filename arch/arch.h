@@ -340,6 +340,13 @@ struct arch_ops {
 	 */
 	bool debugreg_hits_repeat;
 	/**
+	 * A SIGTRAP that nothing explains, of a thread that was not stepped
+	 * (stops/unexplained.h): may the program have made it? Not, if it can only be a
+	 * debug exception that says wrongly what it is about. @last is the last byte of
+	 * the instruction before the PC. NULL: there are none of these.
+	 */
+	bool (*trap_is_own)(int si_code, uint8_t last, const struct regs *regs);
+	/**
 	 * Watchpoints stop before the access, so that the value filter has to know what
 	 * is about to be stored. NULL: they stop behind it.
 	 */

@@ -75,6 +75,7 @@ static const struct arch_ops x86_64 = {
 	.hw_perf_attr = x86_64_hw_perf_attr,
 	.debugreg_set = x86_64_debugreg_set,
 	.debugreg_hits = x86_64_debugreg_hits,
+	.trap_is_own = x86_64_trap_is_own,
 	.syscall_number = syscall_number,
 };
 

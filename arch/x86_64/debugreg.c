@@ -18,6 +18,7 @@
 #include "arch/x86_64/x86_64.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -96,4 +97,23 @@ int x86_64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,
 		return err;
 	*mask = (uint32_t)status & ((UINT32_C(1) << count) - 1);
 	return *mask ? poke(tid, DR_STATUS, 0) : 0;
+}
+
+/*
+ * By DR6 the kernel finds out what a debug exception is about (arch/x86/kernel/traps.c,
+ * exc_debug_user, and hw_breakpoint.c, hw_breakpoint_handler): where that says nothing,
+ * TRAP_BRKPT, as of an int1; where it says BS, TRAP_TRACE, as of a single step, and
+ * breakpoints are passed over; where it names a slot that is free, TRAP_HWBKPT.
+ */
+bool x86_64_trap_is_own(int si_code, uint8_t last, const struct regs *regs)
+{
+	enum { INT1 = 0xf1, POPF = 0x9d, IRET = 0xcf, TRAP_FLAG = 0x100 };
+	uint64_t flags;
+
+	if (si_code == TRAP_BRKPT)
+		return last == INT1;
+	if (si_code != TRAP_TRACE)
+		return si_code != TRAP_HWBKPT;
+	return last == POPF || last == IRET ||
+	       reg_read_named(regs, "eflags", &flags) < 0 || flags & TRAP_FLAG;
 }

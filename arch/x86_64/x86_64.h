@@ -56,6 +56,7 @@ extern const struct probe_place x86_64_probe_places[];
 
 /* debugreg.c */
 int x86_64_debugreg_set(pid_t tid, const struct hw_region *regions, unsigned int count);
+bool x86_64_trap_is_own(int si_code, uint8_t last, const struct regs *regs);
 int x86_64_debugreg_hits(pid_t tid, uint64_t siginfo_addr,
 			 const struct hw_region *regions, unsigned int count,
 			 uint32_t *mask);

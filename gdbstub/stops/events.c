@@ -34,9 +34,10 @@ static struct stop hit_stop(const struct hit *hit)
 
 /*
  * The SIGTRAP that ends a single step: TRAP_TRACE; TRAP_BRKPT after a system call
- * (x86 user_single_step_report); SIGTRAP itself where a signal handler was entered
- * (kernel/signal.c, signal_setup_done: ptrace_notify(SIGTRAP)); SI_USER at a uprobe
- * (arch_uprobe_post_xol, arch_uprobe_skip_sstep: send_sig).
+ * (x86 user_single_step_report), or instead (unexplained.h); SIGTRAP itself where a
+ * signal handler was entered (kernel/signal.c, signal_setup_done:
+ * ptrace_notify(SIGTRAP)); SI_USER at a uprobe (arch_uprobe_post_xol,
+ * arch_uprobe_skip_sstep: send_sig).
  */
 static bool ends_step(const struct event *event)
 {

@@ -7,6 +7,7 @@
 #include "stops/evaluate.h"
 #include "stops/ignore.h"
 #include "stops/index.h"
+#include "stops/unexplained.h"
 #include "stops/watch.h"
 
 void hits_collect(struct engines *engines, const struct event *event, struct hits *hits)
@@ -18,6 +19,7 @@ void hits_collect(struct engines *engines, const struct event *event, struct hit
 		if (!engine->unusable)
 			engine->ops->on_stop(engine, event, hits);
 	}
+	unexplained_collect(event, hits);
 }
 
 /* Is it known that the value has changed? */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Debug exceptions that say wrongly what they are about. On x86 the processor says it
+ * in DR6, and a hypervisor may put an old value there: KVM on Intel's processors does
+ * after an exit that it handles in its fast path (before Linux 6.14), most of all where
+ * it runs in another one. It happens once in a million hits or so. The kernel then
+ * takes a hit for an int1 instruction, or for the end of a single step, and asks
+ * neither a perf event, with its program, nor the debug registers that ptrace has set;
+ * all that is left is a SIGTRAP.
+ *
+ * - At a breakpoint, nothing has been executed, and the flag by which a thread gets
+ * past a hit is not set. So the thread hits again when it goes on, and that is its hit.
+ * - At a watchpoint, the access is done, and will not be told of again. So each that
+ * the last instruction may have accessed was hit, as far as is known.
+ *
+ * Of a thread that was stepped, such an exception is the end of the step as well.
+ */
+#ifndef TRUEHIT_STOPS_UNEXPLAINED_H
+#define TRUEHIT_STOPS_UNEXPLAINED_H
+
+#include "stops/engine.h"
+
+/**
+ * If a stop that no engine knows is one of these, and something is in place that it can
+ * have been about, its signal is ours, and watchpoints are added to the hits. One that
+ * the program itself may have made (arch_ops.trap_is_own) is the program's.
+ */
+void unexplained_collect(const struct event *event, struct hits *hits);
+
+#endif
