@@ -2,8 +2,10 @@
 """Many threads, signals, children and interrupts at once: the stops that a client
 sees are those that the program counts itself, and nothing is left behind. Seeds are
 fixed; STORM_SEED and STORM_SCALE make longer runs by hand, STORM=10000 so many signals
-in test_storm_of_signals, for STORM_THREADS (-v shows the figures). There are fewer
-signals where tests take longer (TRUEHIT_PATIENCE)."""
+in test_storm_of_signals, for STORM_THREADS (-v shows the figures), and
+STORM_SERVER=--debug=stops gives the server options. There are fewer signals where tests
+take longer (TRUEHIT_PATIENCE)."""
+import collections
 import os
 import random
 import re
@@ -72,7 +74,8 @@ class Session:
                  place="hit", engine=None):
         self.t, self.storm = t, storm
         self.random = random.Random(seed)
-        self.server = t.server("--attach", "COMM", storm.pid)
+        self.server = t.server(*os.environ.get("STORM_SERVER", "").split(),
+                               "--attach", "COMM", storm.pid)
         self.client = rsp.Client(self.server)
         self.client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client.ask("qSupported:multiprocess-;swbreak+;hwbreak+;vContSupported+"
@@ -94,6 +97,7 @@ class Session:
         self.hits, self.signals, self.interrupts = 0, {}, 0
         self.seen, self.again, self.repeated = set(), set(), 0
         self.extra, self.owed = [], []
+        self.told_last = collections.deque(maxlen=24)
         self.insert()
 
     def fill_slots(self):
@@ -120,7 +124,9 @@ class Session:
             if interrupt:
                 time.sleep(self.random.random() * 0.004)
                 self.client.interrupt()
-            return self.client.receive().decode("latin1")
+            stop = self.client.receive().decode("latin1")
+            self.told_last.append(f"{packet} -> {stop}")
+            return stop
         except (ConnectionError, rsp.Closed):
             # A Ctrl-C that nobody has read takes the last packet with it.
             self.t.check(interrupt, "the server closed the connection")
@@ -222,12 +228,16 @@ class Session:
         raise harness.Failure("the program does not end")
 
     def about(self, tid):
-        """Where the signal came from, and what is in place."""
+        """Where the signal came from, the thread, and what is in place."""
         self.client.ask(f"Hg{tid}")
         info = self.client.ask("qXfer:siginfo:read::0,80").encode("latin1")[1:]
         number, _, code = struct.unpack("=3i", info[:12])
-        return (f"signal {number}, si_code {code}, then {info[16:48].hex()}; PC "
-                f"{self.register(tid, PC[MACHINE]):#x}\n{self.client.monitor('breakpoints')}")
+        pc = self.register(tid, PC[MACHINE])
+        return "\n".join([f"signal {number}, si_code {code}, then {info[16:48].hex()}",
+                          f"PC {pc:#x}; code from {pc - 8:#x} on: "
+                          + self.client.ask(f"m{pc - 8:x},10"),
+                          f"registers {self.client.ask('g')[:400]}",
+                          *self.told_last, self.client.monitor("breakpoints")])
 
     def must_agree(self, end):
         counts = self.storm.counts()
