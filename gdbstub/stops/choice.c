@@ -165,17 +165,21 @@ static unsigned int list_software(const struct engines *engines,
 	bool first = uprobe &&
 		     (engines->choice != CHOOSE_AUTO || choice_keeps_out(location) ||
 		      uprobe_is_cheaper(engines, location));
+	bool slot = may_have_slot(engines, location);
 	unsigned int n = 0;
 
 	if (first)
 		choices[n++] = ENGINE_UPROBE;
-	if (may_have_slot(engines, location)) {
+	if (slot) {
 		choices[n++] = ENGINE_PERF_EVENT;
 		choices[n++] = ENGINE_DEBUGREG;
 	}
 	if (uprobe && !first)
 		choices[n++] = ENGINE_UPROBE;
 	choices[n++] = ENGINE_INT3;
+	/* Where no trap can be written (a file that is mapped shared, say). */
+	if (!slot && engines->choice != CHOOSE_PTRACE)
+		choices[n++] = ENGINE_PERF_EVENT;
 	return n;
 }
 

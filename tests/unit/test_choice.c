@@ -130,15 +130,16 @@ Test(choice, the_user_decides)
 	cr_expect_str_eq(list(), "i");
 }
 
+/* It leaves the slots to others, but where nothing else serves. */
 Test(choice, one_that_stops_at_each_hit)
 {
 	location.conditions.count = 0;
-	cr_expect_str_eq(list(), "i");
+	cr_expect_str_eq(list(), "ip");
 	location.inferior->attached = true;
-	cr_expect_str_eq(list(), "ui");
+	cr_expect_str_eq(list(), "uip");
 	location.inferior->attached = false;
 	engines.choice = CHOOSE_UPROBE;
-	cr_expect_str_eq(list(), "ui");
+	cr_expect_str_eq(list(), "uip");
 }
 
 /* A trap of ours is the last choice there: other servers' uprobes would take its hits.
