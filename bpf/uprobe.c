@@ -348,6 +348,7 @@ static void uprobe_on_stop(struct engine *engine, const struct event *event,
 {
 	((struct uprobe *)engine->state)->undone = (struct undone){0};
 	placements_on_stop(engine->placements, event, hits);
+	uprobe_take_moved(engine, event, hits);
 }
 
 static void uprobe_settle(struct engine *engine)

@@ -8,6 +8,7 @@
 #include "bpf/probe.h"
 #include "bpf/uprobe.h"
 #include "stops/step_over.h"
+#include "stops/trap.h"
 #include "stops/undo.h"
 
 /* A fault of the very instruction: it was not executed. Told of the hit, the client
@@ -138,6 +139,23 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 	return false;
 }
 
+void uprobe_take_moved(struct engine *engine, const struct event *event,
+		       struct hits *hits)
+{
+	struct undone *undone = &((struct uprobe *)engine->state)->undone;
+	struct location *location =
+		hits->count < HITS_MAX ? trap_executed(event, engine) : NULL;
+
+	if (!location)
+		return;
+	location->fate = TRAP_MOVED;
+	undone->tid = event->tid;
+	undone->by = location->engine_data;
+	hits->hit[hits->count++] =
+		(struct hit){.location = location, .verdict = HIT_PLAIN};
+	hits->signal_is_ours = true;
+}
+
 static int redo(const struct undone *undone, struct thread *thread)
 {
 	unsigned int regset;
@@ -157,7 +175,8 @@ static int redo(const struct undone *undone, struct thread *thread)
 /* Has the thread done what it was to do? */
 static bool is_executed(struct uprobe_placement *placement)
 {
-	if (placement->state->options.redirects)
+	if (placement->state->options.redirects ||
+	    placement->base.location->fate == TRAP_MOVED)
 		return false;
 	if (uprobe_is_insn(placement))
 		return true;

@@ -42,13 +42,13 @@ static bool is_in_file(const struct uprobe_placement *placement,
 	       own->major == file->major && own->minor == file->minor;
 }
 
-/* A library may have gone, and another come. */
+/* A library may have gone, and another come. Code that was copied there is not gone. */
 bool uprobe_has_vanished(const struct uprobe_placement *placement)
 {
 	const struct location *location = placement->base.location;
 	struct uprobe_text text;
 
-	return !trap_is_planted(location) &&
+	return !trap_is_code(location) &&
 	       !(uprobe_text_find(location->inferior, location->addr, &text) &&
 		 is_in_file(placement, &text.file) &&
 		 text.offset + (location->addr - text.start) ==

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "stops/ignore.h"
 #include "stops/index.h"
+#include "stops/inspect.h"
 #include "stops/trap.h"
 #include "stops/location.h"
 #include "stops/replay.h"
@@ -64,6 +65,9 @@ void location_take_out(struct location *location, bool gone)
 	location->engine->ops->remove(location->engine, location, gone);
 	location->state = LOCATION_OUT;
 	location->engine = NULL;
+	location->dropped += location->fate == TRAP_DROPPED;
+	location->moved += location->fate == TRAP_MOVED;
+	location->fate = TRAP_PLANTED;
 	free(location->why);
 	location->why = NULL;
 }
@@ -216,6 +220,12 @@ static struct error *location_create(struct breakpoints *breakpoints,
 	return error;
 }
 
+static bool is_intact(const struct location *location)
+{
+	return location->state == LOCATION_SUSPENDED ||
+	       (location->state == LOCATION_IN && location_is_intact(location));
+}
+
 /* A library that comes and goes would leave one behind each time. Once after each
  * resume is enough. */
 static void drop_vanished(struct breakpoints *breakpoints)
@@ -228,23 +238,13 @@ static void drop_vanished(struct breakpoints *breakpoints)
 	for (location = TAILQ_FIRST(&breakpoints->locations); location;
 	     location = next) {
 		next = TAILQ_NEXT(location, link);
-		if (location->state != LOCATION_IN ||
+		if (location->state != LOCATION_IN || is_intact(location) ||
 		    !location->engine->ops->vanished ||
 		    !location->engine->ops->vanished(location->engine, location))
 			continue;
 		location_take_out(location, false);
 		location_destroy(breakpoints, location);
 	}
-}
-
-static bool is_intact(const struct location *location)
-{
-	const struct engine *engine = location->engine;
-
-	return location->state == LOCATION_SUSPENDED ||
-	       (location->state == LOCATION_IN &&
-		(!engine->ops->intact ||
-		 engine->ops->intact(location->engine, location)));
 }
 
 /* New conditions and commands for a location that is in place. */
@@ -254,14 +254,14 @@ static struct error *location_update(struct breakpoints *breakpoints,
 				     const struct commands *commands)
 {
 	struct error *error = NULL;
-	bool stays = agent_list_equal(&location->conditions, conditions) &&
-		     agent_list_equal(&location->commands.list, &commands->list) &&
-		     is_intact(location);
+	bool same = agent_list_equal(&location->conditions, conditions) &&
+		    agent_list_equal(&location->commands.list, &commands->list);
+	bool stays = same && is_intact(location);
 
-	if (!stays) {
+	if (!stays)
 		location_take_out(location, false);
+	if (!same)
 		counts_clear(&location->counts);
-	}
 	location->wanted = true;
 	if (location_set(location, conditions, commands) < 0)
 		error = error_create(ENOMEM, "breakpoint");

@@ -22,6 +22,7 @@ struct breakpoints {
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
 	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
+	bool inspected;		   /* since the last resume, its traps (inspect.h) */
 	bool swept;    /* since the last resume, for locations that have vanished */
 	bool uprobed;  /* the kernel has, or has had, traps of its own in this memory */
 	char *refusal; /* why the last location that found no slot since the last

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "stops/choice.h"
+#include "stops/inspect.h"
 #include "stops/share.h"
 #include "stops/watch.h"
 
@@ -19,6 +20,8 @@ struct error *location_switch(struct location *location, enum location_state sta
 				    (uintmax_t)location->addr,
 				    state == LOCATION_IN ? "on" : "off", ops->name);
 	location->state = state;
+	if (state == LOCATION_IN)
+		location->fate = TRAP_PLANTED;
 	traps_changed(location);
 	return NULL;
 }
@@ -52,11 +55,16 @@ static bool is_outdated(const struct location *location)
 		location->engine->ops->outdated(location->engine, location));
 }
 
+static bool must_come_anew(const struct location *location)
+{
+	return traps_must_move(location) || is_outdated(location);
+}
+
 /* Has a wanted location yet to be put in place? */
 static bool needs_commit(const struct location *location)
 {
 	return location->wanted &&
-	       (location->state != LOCATION_IN || is_outdated(location)) &&
+	       (location->state != LOCATION_IN || must_come_anew(location)) &&
 	       !location_must_stay_off(location);
 }
 
@@ -89,7 +97,7 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 {
 	if (!needs_commit(location))
 		return NULL;
-	if (is_outdated(location))
+	if (must_come_anew(location))
 		location_take_out(location, false);
 	if (location->state == LOCATION_OUT)
 		return location_install(breakpoints, location);

@@ -74,6 +74,15 @@ struct watch {
 /** Which engines may serve locations (choice.h). */
 enum engine_choice { CHOOSE_AUTO, CHOOSE_UPROBE, CHOOSE_HARDWARE, CHOOSE_PTRACE };
 
+/** What has become of a planted trap, as far as that was noticed (inspect.h). */
+enum trap_fate {
+	TRAP_PLANTED,  /* it is there */
+	TRAP_DROPPED,  /* the program's own bytes are, which it was planted in */
+	TRAP_REPLACED, /* other bytes are, or none: it is nobody's business any more */
+	TRAP_MOVED,    /* the engine's, in memory where the engine is not exact */
+	TRAP_CHANGED,  /* the program has changed the code under it and behind it */
+};
+
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
@@ -89,10 +98,12 @@ struct location {
 
 	bool wanted; /* the client wants it now */
 	enum location_state state;
-	struct engine *engine;	   /* who serves it; NULL if OUT */
-	void *engine_data;	   /* the engine's own */
-	struct trap *trap;	   /* if it is served by a trap in the text (trap.h) */
-	enum engine_choice choice; /* by which it was chosen */
+	struct engine *engine; /* who serves it; NULL if OUT */
+	void *engine_data;     /* the engine's own */
+	struct trap *trap;     /* if it is served by a trap in the text (trap.h) */
+	enum trap_fate fate;   /* what has become of that */
+	unsigned int dropped, moved; /* how often it was put in anew for that */
+	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
 
@@ -162,12 +173,14 @@ struct engine_ops {
 	int (*resume)(struct engine *engine, struct location *location);
 	/**
 	 * Is a location that was put in still there? The program may have replaced
-	 * what it lay in (a library unloaded, another one loaded). NULL: always.
+	 * what it lay in (a library unloaded, another one loaded), or changed the
+	 * code. NULL: always.
 	 */
 	bool (*intact)(struct engine *engine, const struct location *location);
 	/**
-	 * Has what it lay in gone? Such a location, of which clients say nothing more,
-	 * is to be dropped. NULL: it costs nothing to keep it.
+	 * Of one that is not: has what it lay in gone? Such a location, of which
+	 * clients say nothing more, is to be dropped. NULL: it costs nothing to keep
+	 * it.
 	 */
 	bool (*vanished)(struct engine *engine, const struct location *location);
 	/**

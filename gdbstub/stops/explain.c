@@ -8,6 +8,7 @@
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
 #include "stops/choice.h"
+#include "stops/inspect.h"
 #include "stops/location.h"
 #include "stops/slots.h"
 #include "stops/watch.h"
@@ -44,6 +45,15 @@ static void explain_counts(const struct location *location, struct buffer *out)
 	buffer_append_string(out, " of them true; left to the stub: ");
 	buffer_append_count(out, counts.maybes);
 	buffer_append_char(out, '\n');
+}
+
+static void explain_fate(const struct location *location, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	location_print_fate(location, &text);
+	if (text.len > 0)
+		buffer_printf(out, "  text:        %s\n", buffer_string(&text));
 }
 
 /* What monitor ignore and monitor count have asked for. */
@@ -243,6 +253,7 @@ void location_explain(struct location *location, struct buffer *out)
 {
 	explain_place(location, out);
 	explain_engine(location, out);
+	explain_fate(location, out);
 	explain_counts(location, out);
 	explain_filter(location, out);
 	explain_ignored(location, out);

@@ -5,7 +5,6 @@
  * every hit stops the thread, and text is changed while the location is in.
  */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -79,20 +78,10 @@ static bool int3_intact(struct engine *engine, const struct location *location)
 static void int3_on_stop(struct engine *engine, const struct event *event,
 			 struct hits *hits)
 {
-	const struct arch_ops *arch = event->inferior->arch;
-	struct location *location;
-	uint64_t pc;
+	struct location *location =
+		hits->count < HITS_MAX ? trap_executed(event, engine) : NULL;
 
-	if (event->signal != SIGTRAP ||
-	    event->siginfo.si_code != arch->breakpoint_si_code ||
-	    thread_get_pc(event->thread, &pc) < 0)
-		return;
-	pc -= arch->breakpoint_pc_advance;
-	location = trap_at(event->inferior, pc);
-	if (!location || location->engine != engine || hits->count == HITS_MAX)
-		return;
-	/* The program never meant to run this instruction: undo it at once. */
-	if (thread_set_pc(event->thread, pc) < 0)
+	if (!location)
 		return;
 	hits->hit[hits->count++] =
 		(struct hit){.location = location, .verdict = HIT_PLAIN};

@@ -5,6 +5,7 @@
 
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
+#include "stops/inspect.h"
 #include "stops/location.h"
 #include "stops/share.h"
 
@@ -197,6 +198,22 @@ static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
 	}
 }
 
+/* Traps that the program has taken out of memory, or along with it. */
+static void append_fates(struct breakpoints *breakpoints, struct buffer *out)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_buffer_ struct buffer text = {0};
+
+		location_print_fate(location, &text);
+		if (text.len > 0)
+			buffer_printf(out, "%s %u: %s\n",
+				      breakpoint_type_name(location->type),
+				      location->number, buffer_string(&text));
+	}
+}
+
 /* Watchpoints that do not see what system calls write. */
 static void append_unseen(struct breakpoints *breakpoints, struct buffer *out)
 {
@@ -343,6 +360,7 @@ void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
 	symbols_print_unread(symbols, out);
 	symbols_destroy(symbols);
 	append_reasons(breakpoints, out);
+	append_fates(breakpoints, out);
 	append_unseen(breakpoints, out);
 	append_ignored(breakpoints, out);
 	append_threads(breakpoints, out);

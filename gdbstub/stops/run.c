@@ -12,6 +12,7 @@
 
 #include "stops/control.h"
 #include "stops/events.h"
+#include "stops/inspect.h"
 #include "stops/location.h"
 #include "stops/pending.h"
 #include "stops/replay.h"
@@ -113,6 +114,18 @@ static bool only_steps(const struct inferior *inferior)
 	return true;
 }
 
+static bool any_steps(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->action.kind == RESUME_STEP ||
+		    thread->action.kind == RESUME_RANGE)
+			return true;
+	}
+	return false;
+}
+
 /* The thread is still at the stop that tells of the signal owed: that one can be
  * delivered as it is, and one that the client gives now is sent. */
 static void pay_signal(struct thread *thread)
@@ -160,6 +173,8 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 		return NULL;
 	breakpoints_forget_refusal(inferior->breakpoints);
 	end_replay(run, inferior);
+	if (!any_steps(inferior))
+		breakpoints_inspect(inferior->breakpoints);
 	/* In non-stop mode others may run, which no change of traps must find. */
 	if (breakpoints_need_commit(inferior->breakpoints)) {
 		halt_all(run);
@@ -168,7 +183,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	if (error)
 		return error;
 	traps_update_shadow(inferior->breakpoints);
-	inferior->breakpoints->swept = false;
+	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		if (thread->fresh || !run->non_stop)
 			watch_looked(thread);
@@ -242,6 +257,23 @@ struct error *run_unpause(struct run *run)
 
 /* ---- reporting ---- */
 
+/* Traps of whom this may be about. The ends of a client's steps follow each other
+ * closely: it is done before the client has threads continue (prepare_inferior). */
+static void inspect_traps(const struct run *run, const struct stop *stop)
+{
+	bool now = stop->kind != STOP_EXITED && stop->kind != STOP_KILLED &&
+		   (stop->kind != STOP_SIGNAL || stop->signal != SIGTRAP);
+	struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		inferior->breakpoints->inspected = false;
+		if (now)
+			breakpoints_inspect(inferior->breakpoints);
+	}
+}
+
 static void report(struct run *run, const struct stop *stop)
 {
 	struct thread *thread = thread_find(&run->inferiors, stop->tid);
@@ -253,6 +285,7 @@ static void report(struct run *run, const struct stop *stop)
 	/* What ran before the stop is printed before it is told. */
 	engines_print_output(&run->engines, true);
 	run->last = *stop;
+	inspect_traps(run, stop);
 	if (thread && stop->kind == STOP_WATCH)
 		watch_told(thread, stop);
 	if (thread && stop->kind == STOP_SWBREAK)

@@ -2,6 +2,7 @@
 #include "stops/trap.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -60,13 +61,19 @@ static struct location *shared_trap(const struct inferior *inferior, uint64_t ad
 	return NULL;
 }
 
+/* Other memory is there, in which what looks like the trap is the program's own. */
+static bool is_replaced(const struct location *location)
+{
+	return location->fate == TRAP_REPLACED && !trap_is_code(location);
+}
+
 /* Takes a trap out of the text of @inferior: the location's, or a copy of it. An
  * unmapped library has taken its traps along: nothing is left behind. */
 static int write_original(const struct location *location, struct inferior *inferior)
 {
 	int planted;
 
-	if (shared_trap(inferior, location->addr))
+	if (shared_trap(inferior, location->addr) || is_replaced(location))
 		return 0;
 	planted = is_planted(location, inferior);
 	if (planted <= 0)
@@ -78,14 +85,14 @@ static int write_original(const struct location *location, struct inferior *infe
 /* Notes the program's own instruction at a location that has no trap. */
 static int read_original(const struct location *location)
 {
-	unsigned int len = location->inferior->arch->breakpoint_len;
-	uint8_t insn[TRAP_LEN_MAX];
-	ssize_t n =
-		breakpoints_read_memory(location->inferior, location->addr, insn, len);
+	uint8_t code[TRAP_CODE_MAX];
+	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, code,
+					    sizeof(code));
 
-	if (n != (ssize_t)len)
+	if (n < (ssize_t)location->inferior->arch->breakpoint_len)
 		return n < 0 ? (int)n : -EIO;
-	memcpy(location->trap->original, insn, len);
+	memcpy(location->trap->original, code, (size_t)n);
+	location->trap->known = (unsigned int)n;
 	return 0;
 }
 
@@ -100,6 +107,11 @@ int trap_note(struct location *location)
 	if (err < 0)
 		trap_forget(location);
 	return err;
+}
+
+int trap_know(const struct location *location)
+{
+	return read_original(location);
 }
 
 void trap_forget(struct location *location)
@@ -122,6 +134,55 @@ int trap_lift(const struct location *location)
 bool trap_is_planted(const struct location *location)
 {
 	return is_planted(location, location->inferior) > 0;
+}
+
+bool trap_is_code_of(const struct location *location, const uint8_t *bytes)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+	const struct trap *trap = location->trap;
+	uint8_t code[TRAP_CODE_MAX];
+
+	memcpy(code, bytes, trap->known);
+	if (memcmp(code, arch->breakpoint_insn, arch->breakpoint_len) == 0)
+		memcpy(code, trap->original, arch->breakpoint_len);
+	if (memcmp(code, trap->original, trap->known) == 0)
+		return true;
+	traps_show_originals(location->inferior, location->addr, code, trap->known);
+	return memcmp(code, trap->original, trap->known) == 0;
+}
+
+bool trap_is_code(const struct location *location)
+{
+	const unsigned int known = location->trap->known;
+	uint8_t bytes[TRAP_CODE_MAX];
+
+	return inferior_read(location->inferior, location->addr, bytes, known) ==
+		       (ssize_t)known &&
+	       trap_is_code_of(location, bytes);
+}
+
+bool trap_is_reported(const struct event *event)
+{
+	return event->kind == EVENT_SIGNAL && event->signal == SIGTRAP &&
+	       event->siginfo.si_code == event->inferior->arch->breakpoint_si_code;
+}
+
+struct location *trap_executed(const struct event *event, const struct engine *engine)
+{
+	struct location *location;
+	uint64_t pc;
+
+	if (!is_by_trap(event) || thread_get_pc(event->thread, &pc) < 0)
+		return NULL;
+	pc -= event->inferior->arch->breakpoint_pc_advance;
+	location = trap_at(event->inferior, pc);
+	if (!location || location->engine != engine || is_replaced(location))
+		return NULL;
+	/* The kernel takes its own: this one is a copy, or the program's. */
+	if (engine->ops->kernel_traps && !trap_is_code(location))
+		return NULL;
+	/* The program never meant to run this instruction: undo it at once. */
+	return thread_set_pc(event->thread, pc) == 0 ? location : NULL;
 }
 
 struct location *trap_at(struct inferior *inferior, uint64_t addr)
@@ -203,8 +264,12 @@ static void overlap_location(const struct location *location, enum overlap what,
 			     uint64_t addr, uint8_t *data, size_t len)
 {
 	const struct arch_ops *arch = location->inferior->arch;
+	unsigned int count =
+		what == TAKE_ORIGINALS ? location->trap->known : arch->breakpoint_len;
 
-	for (unsigned int i = 0; i < arch->breakpoint_len; i++) {
+	if (location->fate == TRAP_REPLACED)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
 		uint64_t at = location->addr + i - addr;
 
 		if (at >= len)
@@ -229,7 +294,7 @@ static void overlap_inferior(const struct inferior *inferior, enum overlap what,
 	if (!inferior->breakpoints || len == 0)
 		return;
 	for (location = index_begin_near(&walk, inferior->breakpoints, addr, len,
-					 TRAP_LEN_MAX);
+					 TRAP_CODE_MAX);
 	     location; location = index_next(&walk)) {
 		if (location->state != LOCATION_OUT && location->trap)
 			overlap_location(location, what, addr, data, len);

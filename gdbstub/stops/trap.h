@@ -9,11 +9,14 @@
 
 #include "stops/breakpoints.h"
 
-enum { TRAP_LEN_MAX = 8 };
+enum { TRAP_LEN_MAX = 8, TRAP_CODE_MAX = 16 };
 
 /** What a location that has a trap knows of it. */
 struct trap {
-	uint8_t original[TRAP_LEN_MAX]; /* the program's own bytes */
+	/* The program's own bytes: those under the trap, and some that follow them, by
+	 * which the code can be told from another's. */
+	uint8_t original[TRAP_CODE_MAX];
+	unsigned int known; /* how many, the trap's at least */
 };
 
 /**
@@ -22,6 +25,9 @@ struct trap {
  */
 int trap_note(struct location *location);
 void trap_forget(struct location *location);
+/** Notes the code at a planted trap anew, so that it is the one that it was set in. 0
+ * or a negative errno. */
+int trap_know(const struct location *location);
 
 /** Writes the trap into the text, noting anew what was there. 0 or a negative errno. */
 int trap_plant(struct location *location);
@@ -30,9 +36,23 @@ int trap_lift(const struct location *location);
 /** Is it there? The program may have mapped something else. */
 bool trap_is_planted(const struct location *location);
 
+/**
+ * Has the memory at the location, traps aside, the code that it was set in? It may be
+ * other memory by now. Of trap->known bytes that were read there:
+ */
+bool trap_is_code_of(const struct location *location, const uint8_t *bytes);
+bool trap_is_code(const struct location *location);
+
 /** The location whose trap is planted (in place, not suspended) at @addr, or NULL. In
  * memory that inferiors share, it may be another's. */
 struct location *trap_at(struct inferior *inferior, uint64_t addr);
+
+/**
+ * The location of the engine's whose trap the thread has just executed, without the
+ * kernel taking it for its own: the thread is put back there. NULL: the event is none
+ * of such.
+ */
+struct location *trap_executed(const struct event *event, const struct engine *engine);
 
 /**
  * A trap of another process, the kernel's (@kernel) or one of ours, that may lie at the

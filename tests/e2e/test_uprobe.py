@@ -176,12 +176,19 @@ emit(found=[x for _, x in found], places=len({pc for pc, _ in found}))
     server.wait_output("sum 3135")
 
 
-def text_session(t, kind, python):
+def text_session(t, kind, python, *commands, setting="uprobe", argument="$rdi",
+                 arguments=()):
     """gdb at the start of `text KIND`, with a breakpoint that is true at every fifth
     call of its code."""
-    server = t.server("COMM", t.prog("text"), kind)
-    gdb = t.gdb(server, "monitor set engine uprobe", "break begin", "break middle", "continue",
-                "break *(long)function_at if $rdi % 5 == 3", prog=t.prog("text"), python="""
+    server = t.server("COMM", t.prog("text"), kind, *arguments)
+    gdb = t.gdb(server, f"monitor set engine {setting}", *commands, "break begin",
+                "break middle", "continue",
+                f"break *(long)function_at if {argument} % 5 == 3", prog=t.prog("text"),
+                python=f"""
+ARGUMENT = "{argument}"
+
+
+""" + """
 def called():
     "The calls that stop until begin() or middle() or the end."
     found = []
@@ -189,11 +196,11 @@ def called():
         run("continue")
         if not alive() or gdb.selected_frame().name() in ("begin", "middle"):
             return found
-        found.append(int(gdb.parse_and_eval("$rdi")))
+        found.append(int(gdb.parse_and_eval(ARGUMENT)))
 
 
 def rows():
-    return [row for row in run("monitor breakpoints").splitlines() if "rdi" in row]
+    return [row for row in run("monitor breakpoints").splitlines() if ARGUMENT in row]
 
 
 def reason():
