@@ -365,6 +365,8 @@ int thread_set_pc(const struct thread *thread, uint64_t pc);
 /** Has a thread that hardware stopped at a breakpoint hit it again when it is resumed
  * there, as it would one in the text (x86: without RF). Negative errno on failure. */
 int thread_hit_again(const struct thread *thread);
+/** The reverse: it passes one in hardware where it is (x86: with RF). */
+int thread_hit_no_more(const struct thread *thread);
 /** The thread pointer, and the thread area @index (arch_ops.thread_area), of a
  * stopped thread. 0 or a negative errno. */
 int thread_get_pointer(const struct thread *thread, uint64_t *pointer);

@@ -124,19 +124,21 @@ int thread_set_pc(const struct thread *thread, uint64_t pc)
 	return regs_store(thread, &regs, regset);
 }
 
-/* 1 if there were such bits, 0, or a negative errno. */
-static int clear_bits(struct regs *regs, unsigned int number, uint64_t bits)
+/* 1 if they were otherwise, 0, or a negative errno. */
+static int switch_bits(struct regs *regs, unsigned int number, uint64_t bits, bool on)
 {
-	uint64_t value;
+	uint64_t value, wanted;
 	int r = reg_read_u64(regs, number, &value);
 
-	if (r < 0 || !(value & bits))
+	wanted = on ? value | bits : value & ~bits;
+	if (r < 0 || value == wanted)
 		return r;
-	r = reg_write_u64(regs, number, value & ~bits);
+	r = reg_write_u64(regs, number, wanted);
 	return r < 0 ? r : 1;
 }
 
-int thread_hit_again(const struct thread *thread)
+/* What the processor passes over the next breakpoint by. */
+static int switch_passing(const struct thread *thread, bool on)
 {
 	const struct arch_ops *arch = thread->inferior->arch;
 	unsigned int regset = pc_regset(arch);
@@ -150,10 +152,20 @@ int thread_hit_again(const struct thread *thread)
 	for (unsigned int i = 0; r >= 0 && (row = reg_by_number(arch, i)); i++) {
 		if (row->bpf_rule.set == 0 || row->regset != regset)
 			continue;
-		r = clear_bits(&regs, i, row->bpf_rule.set);
+		r = switch_bits(&regs, i, row->bpf_rule.set, on);
 		any |= r > 0;
 	}
 	return r >= 0 && any ? regs_store(thread, &regs, regset) : r;
+}
+
+int thread_hit_again(const struct thread *thread)
+{
+	return switch_passing(thread, false);
+}
+
+int thread_hit_no_more(const struct thread *thread)
+{
+	return switch_passing(thread, true);
 }
 
 /* The regset that the thread pointer is in: the thread areas are there, too. */

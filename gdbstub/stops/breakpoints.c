@@ -9,6 +9,7 @@
 #include "stops/ignore.h"
 #include "stops/index.h"
 #include "stops/inspect.h"
+#include "stops/old_traps.h"
 #include "stops/trap.h"
 #include "stops/location.h"
 #include "stops/replay.h"
@@ -37,6 +38,7 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 	TAILQ_INIT(&breakpoints->locations);
 	TAILQ_INIT(&breakpoints->watchpoints);
 	TAILQ_INIT(&breakpoints->handed);
+	TAILQ_INIT(&breakpoints->old_traps);
 	inferior->breakpoints = breakpoints;
 	return breakpoints;
 }
@@ -150,6 +152,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 	}
 	handed_clear(&breakpoints->handed);
 	replay_end(breakpoints);
+	old_traps_clear(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
 	index_deinit(breakpoints);
 	free(breakpoints->refusal);
@@ -460,6 +463,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 	}
 	handed_clear(&breakpoints->handed);
 	replay_end(breakpoints);
+	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;
 	traps_update_shadow(breakpoints);
 }

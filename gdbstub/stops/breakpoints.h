@@ -22,8 +22,10 @@ struct breakpoints {
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
 	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
-	bool inspected;		   /* since the last resume, its traps (inspect.h) */
-	bool swept;    /* since the last resume, for locations that have vanished */
+	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
+	struct table old_by_addr;
+	bool inspected; /* since the last resume, its traps (inspect.h) */
+	bool swept;	/* since the last resume, for locations that have vanished */
 	bool uprobed;  /* the kernel has, or has had, traps of its own in this memory */
 	char *refusal; /* why the last location that found no slot since the last
 			* resume found none, or NULL */

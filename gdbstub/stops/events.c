@@ -7,6 +7,7 @@
 #include "stops/hit.h"
 #include "stops/last_hit.h"
 #include "stops/location.h"
+#include "stops/old_traps.h"
 #include "stops/pending.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
@@ -134,6 +135,8 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	const struct hit *hit;
 
 	hits_collect(&run->engines, event, hits);
+	if (hits->count == 0 && !hits->signal_is_ours)
+		hits->signal_is_ours = old_traps_undo(event);
 	thread->at_hit = hits->count > 0 || hits->signal_is_ours;
 	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
 	/* A watchpoint's hit is shown behind the instruction. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "stops/index.h"
+#include "stops/old_traps.h"
 
 static int write_trap(const struct location *location)
 {
@@ -116,6 +117,7 @@ int trap_know(const struct location *location)
 
 void trap_forget(struct location *location)
 {
+	old_traps_add(location->inferior->breakpoints, location->addr, location->trap);
 	free(take_ptr(location->trap));
 }
 
@@ -172,7 +174,7 @@ struct location *trap_executed(const struct event *event, const struct engine *e
 	struct location *location;
 	uint64_t pc;
 
-	if (!is_by_trap(event) || thread_get_pc(event->thread, &pc) < 0)
+	if (!trap_is_reported(event) || thread_get_pc(event->thread, &pc) < 0)
 		return NULL;
 	pc -= event->inferior->arch->breakpoint_pc_advance;
 	location = trap_at(event->inferior, pc);

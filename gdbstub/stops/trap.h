@@ -47,6 +47,9 @@ bool trap_is_code(const struct location *location);
  * memory that inferiors share, it may be another's. */
 struct location *trap_at(struct inferior *inferior, uint64_t addr);
 
+/** Does the event tell of a breakpoint instruction that the thread has executed? */
+bool trap_is_reported(const struct event *event);
+
 /**
  * The location of the engine's whose trap the thread has just executed, without the
  * kernel taking it for its own: the thread is put back there. NULL: the event is none

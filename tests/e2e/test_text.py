@@ -151,6 +151,41 @@ run("detach")
         server.wait_output("sum 210")
 
 
+def test_copy_of_a_trap_that_was_deleted(t):
+    """In between, so that no breakpoint is there any more: the program goes on as if there
+    never had been one."""
+    for engine, server, results in each_session(t, "late", """
+emit(calls=called())
+run("delete 3")
+run("continue")
+emit(status=events.exit_code)
+""", arguments=[4, 40]):
+        t.equal(results, [{"calls": [3, 8]}, {"status": 0}], f"{engine}: stops")
+        server.wait_output(f"sum {55 + 4 * sum(range(1, 41))}")
+
+
+def test_copy_of_a_trap_that_became_a_slot(t):
+    """In between: the trap in the copy is behind a breakpoint in hardware, which is met
+    once each time."""
+    t.need_kernel_conditions()
+    for engine, server, results in each_session(t, "late", """
+calls = called()
+run("monitor set engine hardware")
+for _ in range(2):
+    run("continue")
+    calls.append(int(value(ARGUMENT)))
+emit(calls=calls, row=rows()[0], counts=counts(), code=code())
+run("continue")
+emit(status=events.exit_code)
+"""):
+        t.equal(results[0]["calls"], [3, 8, 13, 18], f"{engine}: stops")
+        t.match(" perf_event ", results[0]["row"], f"{engine}: the engine then")
+        t.equal(results[0]["counts"], [19, 15, 4], f"{engine}: hits, false and true")
+        t.check(TRAP not in results[0]["code"], f"{engine}: memory shows a trap")
+        t.equal(results[1]["status"], 0, f"{engine}: the end")
+        server.wait_output("sum 210")
+
+
 def test_trap_that_vanishes(t):
     """It is found at the next stop, put back, and told; though gdb says nothing more of
     the breakpoint."""

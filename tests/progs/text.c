@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls a function that is not in the program's own text: text KIND. The code lies in
+ * Calls a function that is not in the program's own text: text KIND. It lies in
  *   anonymous   generated memory
  *   shared      a file in memory, mapped shared
  *   writable    a private mapping that may be written to
  *   huge        a private mapping of huge pages
  *   private     one that may not be written to, as libraries are
- * It is called 20 times, begin() and middle() are called before and in between; with
- * two more arguments, THREADS and CALLS, the second half is so many calls by so many
- * threads at once. After the first 10 calls, something happens to one that is private
- * otherwise: moving      it is unmapped, and mapped elsewhere, with something else in
- * its old place changing    the program changes the number that the function adds
+ * It is called 20 times, begin() and middle() before and in between; with two more
+ * arguments, THREADS and CALLS, the second half is so many calls by so many threads
+ * at once. After the first 10 calls, something happens to a private one:
+ *   moving      it is unmapped, and mapped elsewhere, with data in its old place
+ *   changing    the program changes the number that the function adds
  *   rewritten   the program writes all of the function anew, to add 7
- *   twice       it is mapped once more, where it is called then, and again, only to be
- *               read
- *   copied      it is copied to other memory, which is moved to its place, as programs
- * do that want huge pages restored    the same with a copy that was made before the
- * first call anew        it is mapped anew, at the same address dropped     its pages
- * are given back to the kernel, which has them from the file shifted     it is moved
- * elsewhere, page tables and all filled      the same as moving, but breakpoint
- * instructions are in its old place exchanged   another function, which adds 7, is
- * mapped in its place truncated   the file is cut off, and written again refilled the
- * file gets another function, which adds 7 merged      it waits until the kernel has
- * merged the page with an equal one
+ *   twice       it is mapped once more, where it is called then, and again, only to
+ *               be read
+ *   copied      it is copied to other memory, which is moved to its place, as
+ *               programs do that want huge pages
+ *   late        the same, but the copy is moved after middle()
+ *   restored    the same as copied, with a copy from before the first call
+ *   anew        it is mapped anew, at the same address
+ *   dropped     its page is given back to the kernel, which has it from the file
+ *   shifted     it is moved elsewhere, page tables and all
+ *   filled      the same as moving, but breakpoint instructions are in its old place
+ *   exchanged   another function, which adds 7, is put in its place
+ *   truncated   the file is cut off, and written again
+ *   refilled    the file gets another function, which adds 7
+ *   merged      it waits until the kernel has merged the page with an equal one
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -269,7 +272,7 @@ static const struct disturbance {
 	{"twice", map_again}, {"copied", move_copy},	   {"restored", restore},
 	{"anew", map_anew},   {"dropped", drop},	   {"shifted", shift},
 	{"filled", fill},     {"exchanged", exchange},	   {"truncated", cut_off},
-	{"refilled", refill}, {"merged", merge},
+	{"refilled", refill}, {"merged", merge},	   {"late", make_copy},
 };
 
 static void disturb(const char *kind)
@@ -362,6 +365,8 @@ int main(int argc, char **argv)
 	sum = calls(0, CALLS);
 	disturb(kind);
 	middle();
+	if (strcmp(kind, "late") == 0)
+		restore();
 	if (threads > 0 && threads <= THREADS_MAX)
 		sum += calls_by_threads(threads, atoi(argv[3]));
 	else
