@@ -35,11 +35,17 @@ import re
 """
 
 
+def need_uprobes_in_memory(t):
+    """The program's file has no name."""
+    t.need_root("have uprobes in a file without a name")
+    need_uprobes(t)
+
+
 def engines_here(t):
     """By what software breakpoints are served: the name, and the setting for it."""
     t.truehit_only("engines")
     try:
-        need_uprobes(t)
+        need_uprobes_in_memory(t)
     except harness.Skip:
         return [("int3", "ptrace")]
     return [("int3", "ptrace"), ("uprobe", "uprobe")]
@@ -77,7 +83,7 @@ emit(calls=calls, codes=set(codes) == {{before}})
 
 def test_copied_is_told(t):
     """Which engine serves it then, and why; hits are counted as ever."""
-    need_uprobes(t)
+    need_uprobes_in_memory(t)
     server, results = text_session(t, "copied", VIEWS + """
 run("delete 2")
 calls = []
@@ -167,6 +173,7 @@ emit(status=events.exit_code)
 def test_copy_of_a_trap_that_became_a_slot(t):
     """In between: the trap in the copy is behind a breakpoint in hardware, which is met
     once each time."""
+    t.need_x86()
     t.need_kernel_conditions()
     for engine, server, results in each_session(t, "late", """
 calls = called()
@@ -254,7 +261,7 @@ emit(calls=called())
 
 def test_traps_of_the_program_in_its_place(t):
     """They are shown, and stay."""
-    need_uprobes(t)
+    need_uprobes_in_memory(t)
     for commands in [ALWAYS], []:
         server, results = text_session(t, "filled", VIEWS + """
 run("set $was = function_at")
