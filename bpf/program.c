@@ -84,7 +84,9 @@ static bool store_equal(const struct insn_store *a, const struct insn_store *b)
 static bool site_equal(const struct bpf_site *a, const struct bpf_site *b)
 {
 	return a->kind == b->kind && watch_equal(&a->watch, &b->watch) &&
-	       store_equal(&a->store, &b->store) && a->redirects == b->redirects;
+	       store_equal(&a->store, &b->store) && a->redirects == b->redirects &&
+	       a->insn_len == b->insn_len &&
+	       memcmp(a->insn, b->insn, sizeof(a->insn)) == 0;
 }
 
 static struct program *find_idle(struct programs *programs,
