@@ -170,6 +170,7 @@ static struct error *compile_all(struct compiler *c,
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
+	variables_emit_unheld(c);
 	mode_emit_begin(c);
 	probe_emit_begin(c);
 	if (filters)

@@ -116,6 +116,8 @@ void variables_note_uses(struct compiler *c, const struct agent_list *exprs);
 bool variables_known(const struct compiler *c, unsigned int number);
 /** Slots at the end of the frame that are not for the stack. */
 unsigned int variables_slots(const struct compiler *c);
+/** Before any way to the exits: the lock is not held yet. */
+void variables_emit_unheld(struct compiler *c);
 /** Copies them, under the lock unless one is only read. */
 void variables_emit_begin(struct compiler *c);
 /** IR_GETV, IR_SETV */

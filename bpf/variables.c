@@ -109,10 +109,16 @@ static void emit_lock(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 
-	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 0));
 	lock_emit_take(c, BPF_REG_2, offsetof(struct variable_cells, lock),
 		       BPF_DOUBT_LOCK);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 1));
+}
+
+void variables_emit_unheld(struct compiler *c)
+{
+	if (c->variables.locked)
+		bpf_emit(&c->emitter,
+			 bpf_store_imm(BPF_DW, BPF_REG_FP, frame_held(), 0));
 }
 
 void variables_emit_begin(struct compiler *c)
