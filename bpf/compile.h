@@ -79,6 +79,8 @@ struct bpf_compile_options {
 	 * offsets of task_struct.flags and .ptrace. */
 	bool kernel_mode;
 	int task_flags_offset, task_ptrace_offset;
+	int task_rseq_offset; /* of the pointer to the thread's struct rseq, or -1:
+			       * there is none */
 	/* The PID name space (stat of /proc/PID/ns/pid) whose tids records carry;
 	 * inode 0: the system's own. A thread of another one leaves tid 0. */
 	uint64_t pid_ns_device, pid_ns_inode;
@@ -105,6 +107,7 @@ enum bpf_doubt {
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */
 	BPF_DOUBT_BUSY,	    /* others write what is watched, all the time */
 	BPF_DOUBT_TEXT,	    /* memory has not what a uprobe executes */
+	BPF_DOUBT_SEQUENCE, /* a uprobe is in a restartable sequence */
 	BPF_DOUBT_STORE,    /* what is about to be stored is not known */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */

@@ -209,6 +209,17 @@ void probe_emit_begin(struct compiler *c);
  * does not survive. */
 void probe_emit_send(struct compiler *c, uint32_t sent);
 
+/* sequence.c */
+
+/**
+ * To the maybe exit if the thread is in a restartable sequence: the kernel is about to
+ * execute the instruction elsewhere, where it would not begin the sequence anew. That
+ * rseq_cs is not NULL does not say it: it stays when the sequence has ended.
+ */
+void sequence_emit_check(struct compiler *c);
+/** Completes the record in the frame, of which the scratch is a part. */
+void sequence_emit_record(struct compiler *c);
+
 /* gate.c */
 
 /** Jumps to @ignored if this true hit is one of those. */

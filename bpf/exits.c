@@ -134,6 +134,7 @@ static void emit_head(struct compiler *c)
 	emit_addr(c);
 	if (c->options->site.watch.len == 0)
 		watch_emit_clear(c);
+	sequence_emit_record(c);
 }
 
 /* Jumps to @sent; falls through if there is no room. */

@@ -117,9 +117,9 @@ bool bpf_kernel_divides_signed(void)
 }
 
 /* The offset of a member in bytes, looking into unnamed members (a randomised
- * layout wraps everything into one); -1: not there. */
-static int member_offset(const struct btf *btf, uint32_t id, const char *name,
-			 unsigned int depth)
+ * layout wraps everything into one), and its type; -1: not there. */
+static int find_member(const struct btf *btf, uint32_t id, const char *name,
+		       unsigned int depth, uint32_t *member_type)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	const struct btf_member *member;
@@ -131,15 +131,36 @@ static int member_offset(const struct btf *btf, uint32_t id, const char *name,
 		const char *other = btf__name_by_offset(btf, member[i].name_off);
 		int at = (int)btf_member_bit_offset(type, i) / 8, inner;
 
-		if (other && !strcmp(other, name))
+		if (other && !strcmp(other, name)) {
+			*member_type = member[i].type;
 			return at;
+		}
 		if (other && *other)
 			continue;
-		inner = member_offset(btf, member[i].type, name, depth + 1);
+		inner = find_member(btf, member[i].type, name, depth + 1, member_type);
 		if (inner >= 0)
 			return at + inner;
 	}
 	return -1;
+}
+
+static int member_offset(const struct btf *btf, uint32_t id, const char *name)
+{
+	uint32_t type;
+
+	return find_member(btf, id, name, 0, &type);
+}
+
+/* A pointer of task_struct, or a structure that has one (since Linux 6.19). */
+static int rseq_offset(const struct btf *btf, uint32_t task)
+{
+	uint32_t type = 0;
+	int at = find_member(btf, task, "rseq", 0, &type), inner;
+
+	if (at < 0 || !btf_is_composite(btf__type_by_id(btf, type)))
+		return at;
+	inner = member_offset(btf, type, "usrptr");
+	return inner < 0 ? -1 : at + inner;
 }
 
 static void find_task_members(struct bpf_kernel *kernel)
@@ -150,6 +171,7 @@ static void find_task_members(struct bpf_kernel *kernel)
 	kernel->task_blocked_offset = -1;
 	kernel->task_flags_offset = -1;
 	kernel->task_ptrace_offset = -1;
+	kernel->task_rseq_offset = -1;
 	if (!btf) {
 		log_debug(LOG_BPF, "the kernel's BTF: %s", strerror(errno));
 		return;
@@ -158,9 +180,10 @@ static void find_task_members(struct bpf_kernel *kernel)
 	if (id > 0) {
 		uint32_t task = (uint32_t)id;
 
-		kernel->task_blocked_offset = member_offset(btf, task, "blocked", 0);
-		kernel->task_flags_offset = member_offset(btf, task, "flags", 0);
-		kernel->task_ptrace_offset = member_offset(btf, task, "ptrace", 0);
+		kernel->task_blocked_offset = member_offset(btf, task, "blocked");
+		kernel->task_flags_offset = member_offset(btf, task, "flags");
+		kernel->task_ptrace_offset = member_offset(btf, task, "ptrace");
+		kernel->task_rseq_offset = rseq_offset(btf, task);
 	}
 	btf__free(btf);
 }

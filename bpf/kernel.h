@@ -30,6 +30,7 @@ struct bpf_kernel {
 
 	/* Of members of task_struct, in bytes; -1: unknown. */
 	int task_blocked_offset, task_flags_offset, task_ptrace_offset;
+	int task_rseq_offset;	/* of the pointer to the thread's struct rseq */
 	uint64_t pid_ns_device; /* of our PID name space, as programs name it */
 	uint64_t pid_ns_inode;	/* 0: it is the system's own */
 	bool signed_division;	/* signed BPF division loads */

@@ -36,6 +36,8 @@ static const char *const doubts[BPF_DOUBTS] = {
 	[BPF_DOUBT_BUSY] = "other threads write the watched bytes all the time",
 	[BPF_DOUBT_TEXT] = "the program has changed the instruction there, behind the "
 			   "trap",
+	[BPF_DOUBT_SEQUENCE] = "the thread is in a restartable sequence (rseq): the "
+			       "location moves to another engine",
 	[BPF_DOUBT_STORE] =
 		"what the instruction is about to store is not known (it is "
 		"none of the usual ones)",

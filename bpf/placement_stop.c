@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "bpf/placement.h"
+#include "bpf/sequence.h"
 
 bool placement_thread_ended(uint32_t tid)
 {
@@ -70,6 +71,23 @@ struct taking {
 	struct hits *hits;
 };
 
+/* False: the thread is elsewhere than where it hit. */
+static bool take(struct placement *placement, const struct taking *taking,
+		 const struct bpf_hit_record *record)
+{
+	int err;
+
+	if (placement->taken)
+		return placement->taken(placement, taking->event, record, taking->hits);
+	err = sequence_put_back(taking->event->thread, record);
+	if (err < 0 && err != -ESRCH)
+		log_warning("thread %d is not put back into its restartable sequence "
+			    "at 0x%jx: %s",
+			    taking->event->thread->tid, (uintmax_t)record->pc,
+			    strerror(-err));
+	return true;
+}
+
 static void take_hit(void *data, const struct bpf_hit_record *record, bool superseded)
 {
 	const struct taking *taking = data;
@@ -86,9 +104,7 @@ static void take_hit(void *data, const struct bpf_hit_record *record, bool super
 	/* A perf event's uprobe is in memory, which a vfork child shares. */
 	if (!placement || placement->location->inferior != taking->event->inferior)
 		return;
-	hit.late = superseded ||
-		   (placement->taken &&
-		    !placement->taken(placement, taking->event, record, taking->hits));
+	hit.late = superseded || !take(placement, taking, record);
 	add_hit(taking->hits, &hit);
 }
 

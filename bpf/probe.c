@@ -74,6 +74,7 @@ void probe_emit_begin(struct compiler *c)
 	exits_return(c, 0);
 	bpf_emit_bind(e, here);
 	emit_check_text(c);
+	sequence_emit_check(c);
 }
 
 /* The record's field = size bytes from what r3 points to; r0 = 0, or an error. */

@@ -194,6 +194,8 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (!error)
 		error = uprobe_target_find(location->inferior, location->addr,
 					   placement->undo.len, &placement->target);
+	if (!error)
+		error = uprobe_check_sequence(placement, location);
 	if (!error && uprobe_note_insn(placement, location) < 0)
 		error = error_create(0, "the instruction cannot be read");
 	if (!error)

@@ -5,6 +5,7 @@
  *
  *   uprobe.c         putting locations in place and taking them out, the operations
  *   uprobe_stop.c    stops: back before the instruction, and on behind it
+ *   uprobe_sequence.c  restartable sequences: none may be executed elsewhere
  *   uprobe_text.c    the kernel's traps, as memory shows them
  *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
  *   uprobe_trial.c   which way of asking works here (uprobe_trial.h)
@@ -52,7 +53,16 @@ struct undone {
 	uint8_t registers[8 * BPF_CONTEXT_WORDS_MAX]; /* the regset with the PC */
 	uint64_t stored_at;
 	unsigned int stored_len; /* 0: nothing is to be written */
+	bool restarts;		 /* it is in a sequence that the kernel begins anew */
 	uint8_t stored[UNDO_BYTES_MAX];
+};
+
+enum { SEQUENCE_FREE_MAX = 64 };
+
+/** A file in which a process has no restartable sequences. */
+struct sequence_free {
+	pid_t pid; /* 0: none */
+	struct uprobe_file file;
 };
 
 /** The engine's state. */
@@ -65,6 +75,8 @@ struct uprobe {
 	struct closer *closer;
 	struct hit_costs costs;
 	struct undone undone; /* by the stop that is being looked at */
+	struct sequence_free sequence_free[SEQUENCE_FREE_MAX]; /* the last ones */
+	unsigned int sequence_free_next;
 };
 
 /* ---- uprobe_stop.c ---- */
@@ -78,6 +90,19 @@ void uprobe_take_moved(struct engine *engine, const struct event *event,
 		       struct hits *hits);
 /** engine_ops.pass */
 void uprobe_pass(struct engine *engine, struct thread *thread);
+
+/* ---- uprobe_sequence.c ---- */
+
+/** An error if the location, whose target is known, is in a restartable sequence: then
+ * location->restartable is set. */
+struct error *uprobe_check_sequence(struct uprobe_placement *placement,
+				    struct location *location);
+/**
+ * Was the thread, which has stopped for this hit, in a restartable sequence? Then it
+ * has its rseq_cs again, and the location is to move. 0 or 1, or a negative errno.
+ */
+int uprobe_keep_sequence(struct uprobe_placement *placement, struct thread *thread,
+			 const struct bpf_hit_record *record);
 
 /* ---- uprobe_text.c ---- */
 

@@ -56,10 +56,13 @@ static int undo_store(struct inferior *inferior, const struct bpf_hit_record *re
 
 /* Has it done nothing since the hit? */
 static bool is_there(const struct uprobe_placement *own, const struct regs *regs,
-		     const struct bpf_hit_record *record)
+		     const struct bpf_hit_record *record, bool restarts)
 {
 	uint64_t pc;
 
+	if (restarts && reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
+	    pc == record->pc)
+		return true; /* the kernel had begun the sequence anew already */
 	if (!own->state->options.redirects)
 		return probe_is_behind(record, regs, own->undo.len, own->undo.jumps);
 	return reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
@@ -77,7 +80,7 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 
 	if (err < 0)
 		return err;
-	if (!is_there(own, &regs, record))
+	if (!is_there(own, &regs, record, undone->restarts))
 		return -ESTALE;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
 	err = probe_put_back(record, &regs);
@@ -111,10 +114,14 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 	struct undone *undone = &own->state->undone;
 	struct thread *thread = event->thread;
 	const char *why;
-	int err;
+	int err, restarts;
 
 	if (undone->tid == thread->tid)
 		return true; /* by another probe at the place */
+	restarts = uprobe_keep_sequence(own, thread, record);
+	if (restarts < 0 && restarts != -ESRCH)
+		log_warning("the rseq_cs of thread %d cannot be kept: %s", thread->tid,
+			    strerror(-restarts));
 	if (has_faulted(event, record->pc)) {
 		hits->signal_comes_again = true;
 		return true;
@@ -126,6 +133,7 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 			    (uintmax_t)record->pc, why);
 		return false;
 	}
+	undone->restarts = restarts > 0;
 	err = undo(own, thread, record, undone);
 	if (err == 0) {
 		undone->tid = thread->tid;
@@ -172,10 +180,11 @@ static int redo(const struct undone *undone, struct thread *thread)
 			      undone->stored_len);
 }
 
-/* Has the thread done what it was to do? */
-static bool is_executed(struct uprobe_placement *placement)
+/* Has the thread done what it was to do? What it did in a sequence that begins anew is
+ * forgotten. */
+static bool is_executed(struct uprobe_placement *placement, bool restarts)
 {
-	if (placement->state->options.redirects ||
+	if (placement->state->options.redirects || restarts ||
 	    placement->base.location->fate == TRAP_MOVED)
 		return false;
 	if (uprobe_is_insn(placement))
@@ -192,7 +201,7 @@ void uprobe_pass(struct engine *engine, struct thread *thread)
 	if (undone->tid != thread->tid)
 		return;
 	undone->tid = 0;
-	if (!is_executed(undone->by)) {
+	if (!is_executed(undone->by, undone->restarts)) {
 		step_over_want(thread, undone->by->base.location);
 		return;
 	}

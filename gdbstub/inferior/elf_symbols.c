@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inferior/elf_sequences.h"
+
 struct elf_symbols {
 	int fd; /* -1: libdwfl has it */
 	Dwfl *dwfl;
@@ -132,6 +134,14 @@ int elf_symbols_frame_register(struct elf_symbols *symbols, uint64_t addr)
 		number = register_of(&ops[0]);
 	free(frame);
 	return number;
+}
+
+enum symbols_sequences elf_symbols_sequences(struct elf_symbols *symbols, uint64_t addr)
+{
+	GElf_Addr bias = 0;
+	Elf *elf = dwfl_module_getelf(symbols->module, &bias);
+
+	return elf_sequences_at(elf, bias, addr);
 }
 
 /* A symbol of the table, if it has a name and is defined. */

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inferior/symbols.h"
+
 struct elf_symbols;
 
 /** Takes the descriptor over. NULL: it cannot be read, or there is no memory. */
@@ -22,6 +24,9 @@ const char *elf_symbols_name(struct elf_symbols *symbols, uint64_t addr,
 			     uint64_t *offset);
 /** As symbols_frame_register. */
 int elf_symbols_frame_register(struct elf_symbols *symbols, uint64_t addr);
+/** As symbols_sequences. */
+enum symbols_sequences elf_symbols_sequences(struct elf_symbols *symbols,
+					     uint64_t addr);
 /** As symbols_covers. */
 bool elf_symbols_covers(struct elf_symbols *symbols, const char *name, uint64_t addr,
 			uint64_t *offset);

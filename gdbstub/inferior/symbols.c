@@ -203,6 +203,22 @@ int symbols_frame_register(struct symbols *symbols, uint64_t addr)
 		       : -1;
 }
 
+enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr)
+{
+	struct mapped_file *file;
+
+	if (!ask_at(symbols, READER_SEQUENCES, addr, &file))
+		return SEQUENCES_NONE;
+	switch (symbols->reply.number) {
+	case SEQUENCES_COVER:
+		return SEQUENCES_COVER;
+	case SEQUENCES_ELSEWHERE:
+		return SEQUENCES_ELSEWHERE;
+	default:
+		return SEQUENCES_NONE;
+	}
+}
+
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
 		    uint64_t *offset)
 {

@@ -41,6 +41,16 @@ uint64_t symbols_start(struct symbols *symbols, uint64_t addr);
  */
 int symbols_frame_register(struct symbols *symbols, uint64_t addr);
 
+/** Restartable sequences (rseq(2)) of a file, as its section __rseq_cs tells. */
+enum symbols_sequences {
+	SEQUENCES_NONE,	     /* it has none, or nobody can tell */
+	SEQUENCES_ELSEWHERE, /* none that has the address */
+	SEQUENCES_COVER,     /* one has the address */
+};
+
+/** Is the instruction at @addr in one? */
+enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr);
+
 /** Has a symbol of this name, a local one too, the address? *offset: from its start. */
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
 		    uint64_t *offset);

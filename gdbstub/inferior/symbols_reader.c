@@ -178,6 +178,9 @@ static void answer(struct elf_symbols *symbols, const struct reader_request *req
 	case READER_FRAME_REGISTER:
 		reply->number = elf_symbols_frame_register(symbols, request->addr);
 		break;
+	case READER_SEQUENCES:
+		reply->number = elf_symbols_sequences(symbols, request->addr);
+		return;
 	case READER_COVERS:
 		reply->number = elf_symbols_covers(symbols, request->text,
 						   request->addr, &reply->offset);

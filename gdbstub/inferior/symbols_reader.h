@@ -25,6 +25,7 @@ enum {
 enum reader_question {
 	READER_NAME,	       /* of the symbol that covers the address */
 	READER_FRAME_REGISTER, /* at the address */
+	READER_SEQUENCES,      /* enum symbols_sequences at the address */
 	READER_COVERS,	       /* does the symbol of this name cover the address? */
 	READER_FIND,	       /* symbols of these names */
 };
@@ -39,7 +40,8 @@ struct reader_request {
 };
 
 struct reader_reply {
-	int32_t number;	   /* the register; whether it was found; symbols found */
+	int32_t number; /* the register; sequences; whether it was found; how many were
+			 */
 	bool lacks_packed; /* the file's packed symbols need too much memory */
 	uint64_t offset;   /* of the address in the symbol */
 	union {

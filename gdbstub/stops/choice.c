@@ -50,6 +50,22 @@ static bool passes_hits(const struct location *location)
 	return location->conditions.count > 0 || location->commands.list.count > 0;
 }
 
+bool choice_needs_slot(const struct location *location)
+{
+	return location->type == BREAKPOINT_SOFTWARE && location->restartable &&
+	       passes_hits(location);
+}
+
+const char *choice_restarts(const struct location *location)
+{
+	if (!choice_needs_slot(location) || location->state == LOCATION_OUT ||
+	    location->engine->ops == &perf_event_engine)
+		return NULL;
+	return "each hit stops its thread, so that the restartable sequence (rseq) "
+	       "begins anew: one that tries until it succeeds does not get past a "
+	       "false hit";
+}
+
 /* One at a breakpoint instruction of the program's own explains that one, so a false
  * hit must not run into it. */
 const char *choice_keeps_out(const struct location *location)

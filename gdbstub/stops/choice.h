@@ -17,6 +17,15 @@ unsigned int choice_list(const struct engines *engines, const struct location *l
  * memory and it cannot be one. */
 const char *choice_keeps_out(const struct location *location);
 /**
+ * Does it decide hits, and lies in a restartable sequence (location->restartable)? Such
+ * a sequence must be executed in place, and by a thread that does not stop: the kernel
+ * makes it begin anew then. Only hardware with programs does both.
+ */
+bool choice_needs_slot(const struct location *location);
+/** What becomes of such a location without a slot, for people; NULL: it has one, or
+ * needs none. */
+const char *choice_restarts(const struct location *location);
+/**
  * Has the kernel traps of its own in this memory? Then it takes others for its own,
  * too, which stop nobody, wherever anybody has a uprobe at the same place of the same
  * file, for whatever process: all had better be uprobes.

@@ -106,6 +106,8 @@ struct location {
 	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
+	bool restartable;   /* it is known to be in a restartable sequence (rseq(2)),
+			     * which must be executed in place */
 
 	struct counts counts; /* by the stub; the engine adds its own in counts() */
 	struct gate gate;     /* unless the engine has it: ignore_gate() */

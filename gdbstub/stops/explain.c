@@ -157,6 +157,8 @@ static void explain_why(const struct location *location, struct buffer *out)
 	explain_unusable(location, out);
 	if (location->why)
 		buffer_printf(out, "  why:         %s\n", location->why);
+	if (choice_restarts(location))
+		buffer_printf(out, "  note:        %s\n", choice_restarts(location));
 	if (location->why && !location_uses_hardware(location))
 		explain_slots(location, out);
 	explain_costs(location, out);

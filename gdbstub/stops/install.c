@@ -168,7 +168,7 @@ static bool demote_one(struct breakpoints *breakpoints)
 		_cleanup_error_ struct error *error = NULL;
 
 		if (location->type != BREAKPOINT_SOFTWARE ||
-		    !location_uses_hardware(location))
+		    choice_needs_slot(location) || !location_uses_hardware(location))
 			continue;
 		location_take_out(location, false);
 		if (location->wanted)
@@ -216,11 +216,36 @@ void breakpoints_forget_refusal(struct breakpoints *breakpoints)
 	free(take_ptr(breakpoints->refusal));
 }
 
+/* In a restartable sequence a slot is worth more than elsewhere. */
+static struct error *insist_on_slot(struct breakpoints *breakpoints,
+				    struct location *location)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+	struct error *error = NULL;
+
+	while (!error && choice_restarts(location) &&
+	       location->choice != CHOOSE_PTRACE && !location_uses_hardware(location) &&
+	       (free_unwanted_slots(breakpoints) || demote_one(breakpoints))) {
+		location_take_out(location, false);
+		error = location_put_in(breakpoints, location);
+	}
+	if (!error && choice_restarts(location)) {
+		buffer_printf(&text, "%s *0x%jx is served by %s: %s",
+			      breakpoint_type_name(location->type),
+			      (uintmax_t)location->addr, location->engine->ops->name,
+			      choice_restarts(location));
+		inferior_warn(location->inferior, buffer_string(&text));
+	}
+	return error;
+}
+
 struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location)
 {
 	struct error *error = location_put_in(breakpoints, location);
 
+	if (!error && location->type == BREAKPOINT_SOFTWARE)
+		return insist_on_slot(breakpoints, location);
 	if (location->type == BREAKPOINT_SOFTWARE)
 		return error;
 	if (error && error_errno(error) == ENOSPC && free_unwanted_slots(breakpoints)) {

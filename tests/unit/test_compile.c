@@ -249,6 +249,7 @@ static struct bpf_compile_options default_options(void)
 		.shared_fd = shared_fd,
 		.ring_fd = ring_fd,
 		.task_blocked_offset = blocked_offset,
+		.task_rseq_offset = -1,
 		.signed_division = false,
 		.loop_steps = LOOP_STEPS,
 	};
