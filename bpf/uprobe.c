@@ -98,19 +98,6 @@ static void placement_close(struct uprobe_placement *placement)
 
 /* ---- which locations ---- */
 
-static bool has_one_thread(const struct inferior *inferior)
-{
-	const struct thread *first = TAILQ_FIRST(&inferior->threads);
-
-	return first && !TAILQ_NEXT(first, link);
-}
-
-/* Nobody but the thread looks at what the instruction stores. */
-static bool is_private(const struct inferior *inferior, const struct insn_store *store)
-{
-	return store->len == 0 || store->below_stack || has_one_thread(inferior);
-}
-
 /* Programs see only what is there: reading brings the page of a variable in. */
 static void touch_variable(struct inferior *inferior, const struct insn_undo *undo,
 			   uint64_t addr)
@@ -176,9 +163,12 @@ static struct error *prepare(struct uprobe_placement *placement,
 		return error_create(EOPNOTSUPP,
 				    "uprobes serve software breakpoints only");
 	error = look_at_insn(placement, location);
-	if (!error && !is_private(location->inferior, &placement->undo.store))
+	if (!error && uprobe_has_witnesses(placement, location->inferior))
 		error = error_create(0, "the instruction there writes to memory that "
 					"other threads may see");
+	if (!error && uprobe_stores_to_shared(placement, location))
+		error = error_create(0, "the instruction there writes to memory that "
+					"is mapped shared, which others may see");
 	if (!error && !is_one_process(location->inferior))
 		error = error_create(0,
 				     "a task that is no thread of the process shares "
@@ -332,7 +322,7 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 
 	(void)engine;
 	return placement->inexact || is_text_changed(location) ||
-	       !is_private(location->inferior, &placement->undo.store) ||
+	       uprobe_has_witnesses(placement, location->inferior) ||
 	       !is_one_process(location->inferior) || location->inferior->leaderless;
 }
 

@@ -5,6 +5,7 @@
  *
  *   uprobe.c         putting locations in place and taking them out, the operations
  *   uprobe_stop.c    stops: back before the instruction, and on behind it
+ *   uprobe_memory.c  who else sees what an instruction stores
  *   uprobe_sequence.c  restartable sequences: none may be executed elsewhere
  *   uprobe_text.c    the kernel's traps, as memory shows them
  *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
@@ -90,6 +91,20 @@ void uprobe_take_moved(struct engine *engine, const struct event *event,
 		       struct hits *hits);
 /** engine_ops.pass */
 void uprobe_pass(struct engine *engine, struct thread *thread);
+
+/* ---- uprobe_memory.c ---- */
+
+/** Is there another thread that could see what the instruction stores, and that this is
+ * undone, be it one of another process that shares the memory? */
+bool uprobe_has_witnesses(const struct uprobe_placement *placement,
+			  const struct inferior *inferior);
+/** Would it now store to memory that is mapped shared? */
+bool uprobe_stores_to_shared(const struct uprobe_placement *placement,
+			     const struct location *location);
+/** Has it stored to such memory? The bytes have just been read. */
+bool uprobe_has_stored_to_shared(const struct uprobe_placement *placement,
+				 const struct inferior *inferior, uint64_t addr,
+				 unsigned int len);
 
 /* ---- uprobe_sequence.c ---- */
 

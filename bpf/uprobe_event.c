@@ -225,6 +225,16 @@ void uprobe_target_deinit(struct uprobe_target *target)
 	target->path = NULL;
 }
 
+bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr)
+{
+	struct buffer maps _cleanup_buffer_ = {0};
+	struct mapping mapping;
+
+	return read_maps(inferior, &maps) == 0 &&
+	       find_mapping(buffer_string(&maps), addr, &mapping) &&
+	       mapping.permissions[3] != 'p';
+}
+
 bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
 		      struct uprobe_text *ret)
 {

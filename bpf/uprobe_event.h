@@ -43,6 +43,10 @@ struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
 /** Legal after a failed find, and twice. */
 void uprobe_target_deinit(struct uprobe_target *target);
 
+/** Is the memory at @addr mapped shared (MAP_SHARED), so that others may see stores to
+ * it? False also if there is none. */
+bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr);
+
 /** A mapping of a file that may have the kernel's traps. */
 struct uprobe_text {
 	struct uprobe_file file;

@@ -36,9 +36,10 @@ static int fetch_general(const struct thread *thread, struct regs *regs,
 }
 
 /* Exchanges what was stored with what was there before. What could not be read then was
- * in a page that nobody had touched yet, of the frame: zeros. */
-static int undo_store(struct inferior *inferior, const struct bpf_hit_record *record,
-		      struct undone *undone)
+ * in a page that nobody had touched yet, of the frame: zeros. -EXDEV: others may have
+ * seen it already. */
+static int undo_store(const struct uprobe_placement *own, struct inferior *inferior,
+		      const struct bpf_hit_record *record, struct undone *undone)
 {
 	static const uint8_t untouched[UNDO_BYTES_MAX];
 	ssize_t n;
@@ -49,6 +50,9 @@ static int undo_store(struct inferior *inferior, const struct bpf_hit_record *re
 			  undone->stored_len);
 	if (n != (ssize_t)undone->stored_len)
 		return n < 0 ? (int)n : -EFAULT;
+	if (uprobe_has_stored_to_shared(own, inferior, undone->stored_at,
+					undone->stored_len))
+		return -EXDEV;
 	return inferior_write(inferior, undone->stored_at,
 			      record->stored_known ? record->stored : untouched,
 			      undone->stored_len);
@@ -90,7 +94,7 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 		err = probe_store_addr(store, &regs, &undone->stored_at);
 	}
 	if (err == 0)
-		err = undo_store(thread->inferior, record, undone);
+		err = undo_store(own, thread->inferior, record, undone);
 	return err < 0 ? err : regs_store(thread, &regs, regset);
 }
 
@@ -105,6 +109,19 @@ static const char *why_behind(const struct insn_undo *undo, const struct thread 
 	if (undo->rewrites && !record->stored_known)
 		return "what it has changed was not in memory";
 	return NULL;
+}
+
+static const char *why_not_undone(int err)
+{
+	switch (err) {
+	case -ESTALE:
+		return "it did not stop there";
+	case -EXDEV:
+		return "what it has stored is in shared memory, where others may have "
+		       "seen it";
+	default:
+		return strerror(-err);
+	}
 }
 
 bool uprobe_undo(struct placement *placement, const struct event *event,
@@ -141,9 +158,9 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 	}
 	if (err == 0 || err == -ESRCH) /* killed */
 		return true;
+	own->inexact |= err == -EXDEV;
 	log_warning("thread %d stays behind the instruction at 0x%jx: %s", thread->tid,
-		    (uintmax_t)record->pc,
-		    err == -ESTALE ? "it did not stop there" : strerror(-err));
+		    (uintmax_t)record->pc, why_not_undone(err));
 	return false;
 }
 
