@@ -228,8 +228,8 @@ static void __attribute__((noreturn)) reader_main(int socket, pid_t server)
 		_exit(0);
 	if (socket != STDIN_FILENO && dup2(socket, STDIN_FILENO) < 0)
 		_exit(1);
+	close_range(STDIN_FILENO + 1, ~0U, 0); /* afterwards it may not */
 	symbols_confine();
-	close_range(STDIN_FILENO + 1, ~0U, 0);
 	serve(STDIN_FILENO);
 }
 

@@ -2,6 +2,7 @@
 #include "inferior/symbols_reader.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -107,6 +108,35 @@ Test(symbols_reader, it_can_do_nothing_else)
 	/* A kernel without seccomp(2) has no such line. */
 	if (strstr(text, "Seccomp:"))
 		cr_expect_not_null(strstr(text, "Seccomp:\t2\n"));
+}
+
+/* What the server has open is none of its. */
+Test(symbols_reader, it_has_no_descriptors)
+{
+	int fd = memfd_create("of-the-server", 0);
+	char path[64], target[128];
+	struct dirent *entry;
+	DIR *dir;
+
+	cr_assert_geq(fd, 0);
+	symbols_reader_stop(&reader);
+	cr_assert_eq(symbols_reader_start(&reader), 0);
+	give_own();
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)reader.pid);
+	dir = opendir(path);
+	if (!dir && errno == EACCES)
+		cr_skip("only root can look at its descriptors");
+	cr_assert_not_null(dir);
+	while ((entry = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target,
+				       sizeof(target) - 1);
+
+		target[n > 0 ? n : 0] = '\0';
+		cr_expect_null(strstr(target, "of-the-server"));
+		cr_expect_null(strstr(target, "pipe:"), "%s", target);
+	}
+	closedir(dir);
+	close(fd);
 }
 
 Test(symbols_reader, a_file_that_shrinks_while_it_is_read)
