@@ -274,6 +274,8 @@ struct multi_link {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies; /* user space's pointers */
 	uint32_t cnt, multi_flags, pid;
+	uint32_t zero; /* else padding, which initializers leave as it was, and the
+			* kernel refuses what it does not know */
 };
 
 static int open_multi(const struct uprobe_target *target, pid_t pid, int program_fd)
