@@ -53,7 +53,7 @@ static void emit_choose_stop(struct compiler *c)
 }
 
 #define FRAME_FIELD(field)                                                             \
-	((int16_t)(FRAME_RECORD + offsetof(struct bpf_hit_record, field)))
+	((int16_t)(FRAME_RECORD + (int)offsetof(struct bpf_hit_record, field)))
 
 /* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
 _Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&

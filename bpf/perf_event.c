@@ -304,7 +304,8 @@ static uint64_t event_count(const struct perf_placement *placement)
 	for (size_t i = 0; i < placement->nfds; i++) {
 		uint64_t count;
 
-		if (read(placement->fds[i], &count, sizeof(count)) == sizeof(count))
+		if (read(placement->fds[i], &count, sizeof(count)) ==
+		    (ssize_t)sizeof(count))
 			total += count;
 	}
 	return total;

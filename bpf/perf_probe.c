@@ -148,7 +148,7 @@ static struct error *make_cookie(struct perf_event *state)
 {
 	uint32_t cookie;
 
-	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+	if (getrandom(&cookie, sizeof(cookie), 0) != (ssize_t)sizeof(cookie))
 		return error_create(errno, "no random numbers");
 	state->next_sig_data = (uint64_t)cookie << 32;
 	return NULL;

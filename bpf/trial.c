@@ -61,7 +61,7 @@ static void let_read(const int *fds)
 {
 	uint64_t next = read_by_trials + UINT64_C(0x0101010101010101);
 
-	if (write(fds[1], &next, sizeof(next)) == sizeof(next) &&
+	if (write(fds[1], &next, sizeof(next)) == (ssize_t)sizeof(next) &&
 	    read(fds[0], &read_by_trials, sizeof(read_by_trials)) < 0)
 		_exit(1);
 }

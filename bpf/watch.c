@@ -91,7 +91,7 @@ enum {
 
 void watch_emit_clear(struct compiler *c)
 {
-	for (size_t i = 0; i < sizeof(struct watch_values); i += 8)
+	for (int i = 0; i < (int)sizeof(struct watch_values); i += 8)
 		bpf_emit(&c->emitter, bpf_store_imm(BPF_DW, BPF_REG_FP,
 						    (int16_t)(FRAME_VALUES + i), 0));
 }

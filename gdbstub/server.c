@@ -268,7 +268,7 @@ static void take_signals(struct server *server)
 {
 	struct signalfd_siginfo info;
 
-	while (read(server->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(server->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			inferiors_changed(&server->run.inferiors);
 			continue;

@@ -285,7 +285,7 @@ static bool wait_execs(int client, pid_t child, unsigned int execs, int *status)
 /* Others may have had a hand in the child (rights_let_trace): it is not believed. */
 static bool read_failure(int report, struct failure *ret)
 {
-	return read(report, ret, sizeof(*ret)) == sizeof(*ret) &&
+	return read(report, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret) &&
 	       (unsigned int)ret->step < NSTEPS;
 }
 

@@ -55,6 +55,11 @@ static void fault(struct frame_decoder *decoder, enum frame_event event)
 		decoder->fault = event;
 }
 
+static void add(uint8_t *sum, char c)
+{
+	*sum = (uint8_t)(*sum + (uint8_t)c);
+}
+
 /* What is neither the end nor an escape is taken at once. */
 static void put_plain(struct frame_decoder *decoder, const char **p, const char *end)
 {
@@ -62,7 +67,7 @@ static void put_plain(struct frame_decoder *decoder, const char **p, const char 
 	size_t len;
 
 	while (*p < end && !must_escape(**p))
-		decoder->sum += (uint8_t) * (*p)++;
+		add(&decoder->sum, *(*p)++);
 	len = (size_t)(*p - start);
 	if (len == 0)
 		return;
@@ -134,7 +139,7 @@ static void body(struct frame_decoder *decoder, unsigned char c)
 		return;
 	}
 
-	decoder->sum += c;
+	add(&decoder->sum, (char)c);
 	if (decoder->state == FRAME_ESCAPE) {
 		/* gdb repeats bytes as they come, before it takes escapes out:
 		 * "}x*" would mean different things to different readers. */
@@ -276,7 +281,7 @@ struct writer {
 static void write_char(struct writer *writer, char c)
 {
 	*writer->at++ = c;
-	writer->sum += (uint8_t)c;
+	add(&writer->sum, c);
 }
 
 /* The byte at @p and its repeats; returns how many bytes these are. */
@@ -308,7 +313,7 @@ static void write_body(struct writer *writer, const char *p, const char *end)
 		}
 		memcpy(writer->at, p, PLAIN);
 		writer->at += PLAIN;
-		writer->sum += sum_of(load(p));
+		add(&writer->sum, (char)sum_of(load(p)));
 		p += PLAIN;
 	}
 }

@@ -81,10 +81,11 @@ void counts_add_all(struct counts *counts, const struct counts *more)
 void counts_retire(struct counts *counts, pid_t tid)
 {
 	struct thread_counts *thread = find(counts, tid);
-	const struct thread_counts *end = counts->threads + counts->count;
+	const struct thread_counts *end;
 
 	if (!thread)
 		return;
+	end = counts->threads + counts->count;
 	add(&counts->others, &thread->counts);
 	memmove(thread, thread + 1, (size_t)(end - thread - 1) * sizeof(*thread));
 	counts->count--;

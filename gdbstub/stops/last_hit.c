@@ -42,7 +42,7 @@ static void note_registers(struct thread *thread, struct last_hit *hit)
 	hit->regset.size = regs.size[pc->regset];
 	memcpy(hit->regset.data, regs.data[pc->regset], hit->regset.size);
 	if (inferior_read(thread->inferior, sp, &hit->stack_top,
-			  sizeof(hit->stack_top)) != sizeof(hit->stack_top))
+			  sizeof(hit->stack_top)) != (ssize_t)sizeof(hit->stack_top))
 		hit->stack_top = 0;
 }
 

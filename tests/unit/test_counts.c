@@ -47,6 +47,15 @@ Test(counts, no_row_for_no_hit)
 }
 
 /* Tid 0 is nobody's; a tid that comes again is another thread's. */
+Test(counts, of_a_thread_without_any)
+{
+	struct counts counts = {0};
+
+	counts_retire(&counts, 1);
+	cr_assert_eq(counts_total(&counts).hits, 0);
+	counts_clear(&counts);
+}
+
 Test(counts, others)
 {
 	struct counts counts = {0}, sum = {0};

@@ -204,7 +204,8 @@ static void check_write(pid_t pid, const struct reg_def *reg)
 	fetch(pid, &regs);
 	cr_assert_eq(arch()->reg_read(&regs, reg, before), 0, "%s", reg->name);
 	for (unsigned int i = 0; i < reg_size(reg); i++)
-		before[i] ^= flip == UINT64_MAX ? 0xa5 + i : flip >> 8 * (i % 8);
+		before[i] ^= (unsigned char)(flip == UINT64_MAX ? 0xa5 + i
+								: flip >> 8 * (i % 8));
 	cr_assert_eq(arch()->reg_write(&regs, reg, before), 0, "%s", reg->name);
 	cr_assert_eq(store(pid, &regs, reg->regset), 0, "%s: store", reg->name);
 	fetch(pid, &regs);
