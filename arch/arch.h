@@ -78,6 +78,17 @@ struct regs {
 	unsigned char data[REGSETS_MAX][REGSET_MAX_SIZE];
 };
 
+/**
+ * How the kernel shows a thread that executes instructions of 32 bits, which this
+ * processor may have beside its own: another regset of general registers. What else
+ * is here is not about such a thread.
+ */
+struct compat_mode {
+	size_t regset_size;	/* bytes of NT_PRSTATUS */
+	unsigned int pc_offset; /* in it, of the PC: 4 bytes */
+	unsigned int pc_number; /* gdb's for the PC of such a program */
+};
+
 /** Kinds of hardware-assisted stops. */
 enum hw_kind { HW_EXECUTE, HW_WRITE, HW_READ, HW_ACCESS };
 
@@ -230,9 +241,10 @@ struct arch_ops {
 	unsigned int nregsets;
 
 	unsigned int pc_reg, sp_reg; /* rows of the register table */
-	unsigned int basic_regs;     /* the first rows: what a client knows without
-				      * a target description */
-	const uint16_t *expedited;   /* rows sent with each stop reply */
+	const struct compat_mode *compat;
+	unsigned int basic_regs;   /* the first rows: what a client knows without
+				    * a target description */
+	const uint16_t *expedited; /* rows sent with each stop reply */
 	unsigned int nexpedited;
 
 	const struct bpf_user_mode *bpf_user_mode;

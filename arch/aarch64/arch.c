@@ -27,6 +27,14 @@ static const struct hit_step hit_step = {
 	.link_reg = AARCH64_X30,
 };
 
+/* compat_elf_gregset_t (kernel, arch/arm64/include/asm/elf.h): r0 to r15, cpsr, r0 as
+ * it was at the system call. */
+static const struct compat_mode arm = {
+	.regset_size = 72,
+	.pc_offset = 60,
+	.pc_number = 15,
+};
+
 static int syscall_number(pid_t tid, int *number)
 {
 	struct iovec io = {number, sizeof(*number)};
@@ -50,6 +58,7 @@ static const struct arch_ops aarch64 = {
 	.nregsets = AARCH64_NREGSETS,
 	.pc_reg = AARCH64_PC,
 	.sp_reg = AARCH64_SP,
+	.compat = &arm,
 	.basic_regs = AARCH64_FPCR + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),

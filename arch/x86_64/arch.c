@@ -23,6 +23,14 @@ static const struct status_word shadow_stack = {"x86_Thread_features", "shstk"};
  */
 static const uint64_t nowhere = -UINT64_C(4096);
 
+/* struct user_regs_struct32 (kernel, arch/x86/include/asm/user32.h): 17 words, eip the
+ * 13th. gdb's numbers begin with eax to edi. */
+static const struct compat_mode i386 = {
+	.regset_size = 68,
+	.pc_offset = 48,
+	.pc_number = 8,
+};
+
 static int syscall_number(pid_t tid, int *number)
 {
 	long value;
@@ -43,6 +51,7 @@ static const struct arch_ops x86_64 = {
 	.nregsets = X86_64_NREGSETS,
 	.pc_reg = X86_64_RIP,
 	.sp_reg = X86_64_RSP,
+	.compat = &i386,
 	.basic_regs = X86_64_GS_BASE + 1,
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),

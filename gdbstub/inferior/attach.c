@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/rights.h"
+#include "inferior/compat.h"
 #include "inferior/hit_step.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
@@ -384,6 +385,7 @@ struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 		inferior_detach(inferior, 0, 0);
 		return error;
 	}
+	compat_find_out(inferior);
 	*ret = inferior;
 	return NULL;
 }

@@ -129,6 +129,7 @@ struct inferior {
 	TAILQ_ENTRY(inferior) link;
 	pid_t pid;
 	bool attached; /* attached to, rather than started by us */
+	bool compat;   /* it runs a program of 32 bits (compat.h) */
 	struct thread_list threads;
 	const struct arch_ops *arch;
 	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
@@ -351,7 +352,8 @@ int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
 
 /** Makes @regs empty. */
 void regs_init(struct regs *regs, const struct arch_ops *arch);
-/** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there). Of a
+/** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there, or another
+ * one, as the thread executes code of 32 bits). Of a
  * thread that has been killed, the one with the PC is what was fetched last. */
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset);
 /** Fetches all regsets there are. 0 or -ESRCH. */

@@ -19,6 +19,7 @@
 #include "base/patience.h"
 #include "base/rights.h"
 #include "base/words.h"
+#include "inferior/compat.h"
 #include "inferior/shell.h"
 #include "inferior/signals.h"
 #include "inferior/terminal.h"
@@ -363,6 +364,7 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 		inferior_kill(inferior);
 		return error_create(0, "%s was killed before it could run", program);
 	}
+	compat_find_out(inferior);
 	*ret = inferior;
 	return NULL;
 }

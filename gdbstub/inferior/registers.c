@@ -6,6 +6,8 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "inferior/compat.h"
+
 void regs_init(struct regs *regs, const struct arch_ops *arch)
 {
 	regs->arch = arch;
@@ -63,6 +65,9 @@ int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regs
 		return recall_regset(thread, regs, regset);
 	if (ret < 0)
 		return ret;
+	if (regset == pc_regset(regs->arch) &&
+	    compat_is_regset(regs->arch, iov.iov_len))
+		return -ENODATA;
 	regs->size[regset] = iov.iov_len;
 	keep_regset(thread, regs, regset);
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/rights.h"
+#include "inferior/compat.h"
 #include "inferior/ps.h"
 #include "inferior/threaddb_path.h"
 #include "inferior/tls.h"
@@ -220,11 +221,11 @@ static struct error *try_part(struct threaddb *db, const char *part)
 static struct error *load_library(struct threaddb *db)
 {
 	_cleanup_free_ char *path = strdup(threaddb_path(db->ps.inferior->owner));
-	struct error *error = NULL;
+	struct error *error = compat_refuse(db->ps.inferior);
 	char *rest = NULL;
 
-	if (db->library)
-		return NULL;
+	if (error || db->library)
+		return error;
 	for (char *part = path ? strtok_r(path, ":", &rest) : NULL; part;
 	     part = strtok_r(NULL, ":", &rest)) {
 		error_destroy(error);
@@ -240,7 +241,7 @@ static struct error *load_library(struct threaddb *db)
 
 const char *threaddb_new_symbols(struct inferior *inferior, bool again)
 {
-	struct threaddb *db = state_of(inferior);
+	struct threaddb *db = inferior->compat ? NULL : state_of(inferior);
 
 	if (!db)
 		return NULL;

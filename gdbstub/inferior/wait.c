@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/compat.h"
 #include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
 #include "inferior/memory.h"
@@ -361,6 +362,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 	thread->injected_signal = 0;
 	memory_open(inferior);
 	threaddb_forget(inferior);
+	compat_find_out(inferior);
 	event->kind = EVENT_EXEC;
 	event->thread = thread;
 	event->tid = thread->tid;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agent/expr.h"
+#include "inferior/compat.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/zpacket.h"
@@ -190,7 +191,7 @@ static struct error *choose(struct server *server, struct cursor *args,
 	if (!inferior || !inferior->breakpoints)
 		return error_create(0, "no process is being debugged");
 	*ret = inferior->breakpoints;
-	return NULL;
+	return compat_refuse(inferior);
 }
 
 static struct error *read_conditions(struct cursor args, struct zpacket *packet,

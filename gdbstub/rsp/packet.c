@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/compat.h"
 #include "rsp/disable.h"
 #include "rsp/xfer.h"
 #include "server.h"
@@ -15,11 +16,12 @@ static const struct packet packets[] = {
 	{"?", packet_stop_reason, "", "fork-events+;vfork-events+;exec-events+", 0},
 	{"C", packet_C, NULL, NULL, 0},
 	{"D", packet_D, NULL, NULL, PACKET_WHILE_RUNNING},
-	{"G", packet_G, NULL, NULL, 0},
+	{"G", packet_G, NULL, NULL, PACKET_NATIVE},
 	{"H", packet_H, NULL, "multiprocess+", 0},
 	{"M", packet_M, NULL, NULL, 0},
-	{"P", packet_P, NULL, NULL, 0},
-	{"QCatchSyscalls", packet_QCatchSyscalls, ":", "QCatchSyscalls+", 0},
+	{"P", packet_P, NULL, NULL, PACKET_NATIVE},
+	{"QCatchSyscalls", packet_QCatchSyscalls, ":", "QCatchSyscalls+",
+	 PACKET_NATIVE},
 	{"QDisableRandomization", packet_QDisableRandomization, ":",
 	 "QDisableRandomization+", 0},
 	{"QEnvironmentHexEncoded", packet_QEnvironmentHexEncoded, ":",
@@ -54,7 +56,8 @@ static const struct packet packets[] = {
 	{"T", packet_T, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"X", packet_X, NULL, NULL, 0},
 	{"Z", packet_Z, NULL,
-	 "swbreak+;hwbreak+;ConditionalBreakpoints+;BreakpointCommands+", 0},
+	 "swbreak+;hwbreak+;ConditionalBreakpoints+;BreakpointCommands+",
+	 PACKET_NATIVE},
 	{"c", packet_c, NULL, NULL, 0},
 	{"g", packet_g, "", NULL, 0},
 	{"k", packet_k, NULL, NULL, PACKET_WHILE_RUNNING},
@@ -64,7 +67,7 @@ static const struct packet packets[] = {
 	{"qC", packet_qC, "", NULL, DISABLE_QC},
 	{"qCRC", packet_qCRC, ":", NULL, PACKET_ERROR_NUMBER},
 	{"qExecAndArgs", packet_qExecAndArgs, "", NULL, PACKET_WHILE_RUNNING},
-	{"qGetTLSAddr", packet_qGetTLSAddr, ":", NULL, 0},
+	{"qGetTLSAddr", packet_qGetTLSAddr, ":", NULL, PACKET_NATIVE},
 	{"qMemTags", packet_qMemTags, ":", NULL, DISABLE_MEMORY_TAGS},
 	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
 	{"qSearch:memory", packet_qSearch_memory, ":", NULL, PACKET_ERROR_NUMBER},
@@ -141,10 +144,15 @@ static const struct packet *find(unsigned int disabled, struct cursor packet,
 static struct error *handle(const struct packet *row, struct server *server,
 			    struct cursor *args, struct buffer *reply)
 {
-	struct error *error;
+	const struct inferior *inferior = server_inferior(server);
+	struct error *error = NULL;
 
 	if (server->session.resumed && !(row->flags & PACKET_WHILE_RUNNING))
 		return error_create(0, "the program is running");
+	if (inferior && row->flags & PACKET_NATIVE)
+		error = compat_refuse(inferior);
+	if (error)
+		return error;
 	error = row->handler(server, args, reply);
 	if (!error && buffer_failed(reply))
 		return error_create(ENOMEM, "no reply");

@@ -30,6 +30,8 @@ enum packet_flags {
 	/* gdb before 16 takes the reply for data unless an error is "E" and two
 	 * digits; newer ones say that they read texts (error-message+). */
 	PACKET_ERROR_NUMBER = 2,
+	/* Goes by the rules of 64-bit programs: refused for others (compat.h). */
+	PACKET_NATIVE = 4,
 };
 
 struct packet {

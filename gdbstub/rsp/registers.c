@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "arch/arch.h"
-#include "inferior/inferior.h"
+#include "inferior/compat.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "server.h"
@@ -53,6 +53,38 @@ static const struct reg_def *packet_registers(const struct server *server,
 	return table;
 }
 
+/*
+ * Programs of 32 bits have other registers, and the client knows either those or ours:
+ * the program's file decides, if it has that. A g that ends behind one register of
+ * ours, or two of theirs, fits both, and the client asks for the others by p: its PC,
+ * without which it refuses to resume, it gets by either number. (Of ours, one is shown
+ * that is none, then; such programs do not have it.)
+ */
+static void append_compat_registers(struct buffer *reply)
+{
+	buffer_append_string(reply, "xxxxxxxxxxxxxxxx");
+}
+
+static struct error *append_compat_register(struct cursor *args, struct buffer *reply,
+					    const struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	uint64_t number, wide;
+	uint32_t pc = 0;
+
+	if (!cursor_hex(args, &number))
+		return error_create(0, "not a register number");
+	compat_get_pc(thread, &pc);
+	wide = pc;
+	if (number == arch->pc_reg)
+		buffer_append_hex(reply, &wide, sizeof(wide));
+	else if (number == arch->compat->pc_number)
+		buffer_append_hex(reply, &pc, sizeof(pc));
+	else
+		buffer_append_string(reply, "xxxxxxxx");
+	return NULL;
+}
+
 struct error *packet_g(struct server *server, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *table;
@@ -65,6 +97,10 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 	(void)args;
 	if (error)
 		return error;
+	if (thread->inferior->compat) {
+		append_compat_registers(reply);
+		return NULL;
+	}
 	regs_init(&regs, thread->inferior->arch);
 	err = regs_fetch_all(thread, &regs);
 	if (err < 0 && !has_ended(thread, err))
@@ -159,8 +195,12 @@ struct error *packet_p(struct server *server, struct cursor *args, struct buffer
 	const struct reg_def *reg;
 	struct thread *thread;
 	struct regs regs;
-	struct error *error = one_register(server, args, &thread, &regs, &reg);
+	struct error *error = threads_stopped(server, &thread);
 
+	if (!error && thread->inferior->compat)
+		return append_compat_register(args, reply, thread);
+	if (!error)
+		error = one_register(server, args, &thread, &regs, &reg);
 	if (!error)
 		append_register(reply, &regs, reg);
 	return error;

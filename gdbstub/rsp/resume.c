@@ -2,6 +2,7 @@
 /* vCont c C s S ?: letting threads run, and why they stopped. */
 #include <errno.h>
 
+#include "inferior/compat.h"
 #include "inferior/signals.h"
 #include "rsp/notify.h"
 #include "rsp/packet.h"
@@ -98,18 +99,47 @@ static bool is_for(const struct assignment *assignment, const struct thread *thr
 	return thread_id_matches(&id, thread);
 }
 
-/* The leftmost assignment that is for the thread wins. */
-static bool assign(struct run *run, struct thread *thread,
-		   const struct assignment *assignments, size_t count)
+/* The leftmost assignment that is for the thread wins; NULL: there is none. */
+static const struct assignment *find(const struct thread *thread,
+				     const struct assignment *assignments, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (is_for(&assignments[i], thread)) {
-			run_set_action(run, thread, assignments[i].action);
-			return true;
-		}
+	for (size_t i = 0; i < count; i++)
+		if (is_for(&assignments[i], thread))
+			return &assignments[i];
+	return NULL;
+}
+
+static bool assign(struct run *run, struct thread *thread,
+		   const struct assignment *assignment)
+{
+	static const struct resume_action none = {.kind = RESUME_NONE};
+
+	run_set_action(run, thread, assignment ? assignment->action : none);
+	return assignment != NULL;
+}
+
+static bool is_step(const struct assignment *assignment)
+{
+	return assignment && (assignment->action.kind == RESUME_STEP ||
+			      assignment->action.kind == RESUME_RANGE);
+}
+
+/* Nobody is stepped who cannot be. */
+static struct error *check(struct server *server, const struct assignment *assignments,
+			   size_t count)
+{
+	const struct inferior *inferior;
+	const struct thread *thread;
+	struct error *error = NULL;
+
+	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+		if (!inferior->compat)
+			continue;
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			if (!error && is_step(find(thread, assignments, count)))
+				error = compat_refuse(inferior);
 	}
-	run_set_action(run, thread, (struct resume_action){.kind = RESUME_NONE});
-	return false;
+	return error;
 }
 
 static struct error *resume(struct server *server, const struct assignment *assignments,
@@ -118,11 +148,14 @@ static struct error *resume(struct server *server, const struct assignment *assi
 	struct inferior *inferior;
 	struct thread *thread;
 	bool any = false;
-	struct error *error;
+	struct error *error = check(server, assignments, count);
 
+	if (error)
+		return error;
 	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			any |= assign(&server->run, thread, assignments, count);
+			any |= assign(&server->run, thread,
+				      find(thread, assignments, count));
 	}
 	/* In non-stop mode it may have ended just now. */
 	if (!any && !server->run.non_stop)

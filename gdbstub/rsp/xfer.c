@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "inferior/compat.h"
 #include "inferior/osdata.h"
 #include "inferior/solib.h"
 #include "inferior/threaddb.h"
@@ -167,6 +168,8 @@ static struct error *libraries_read(struct server *server, struct cursor annex,
 				    "form start=HEX;prev=HEX;lmid=HEX",
 				    (int)cursor_left(&annex), annex.p);
 	error = current_inferior(server, &inferior);
+	if (!error)
+		error = compat_refuse(inferior);
 	if (error)
 		return error;
 	return solib_list_xml(inferior, &range, out);
@@ -229,6 +232,8 @@ static struct error *siginfo_get(struct server *server, struct thread **thread,
 	struct error *error = threads_stopped(server, thread);
 	int r;
 
+	if (!error)
+		error = compat_refuse((*thread)->inferior);
 	if (error)
 		return error;
 	r = thread_get_siginfo(*thread, info);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes that come from others: fork, vfork, exec. */
 #include "base/log.h"
+#include "inferior/compat.h"
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"
@@ -38,6 +39,7 @@ static bool adopt(struct run *run, const struct event *event)
 		return false;
 	}
 	child->hidden = true;
+	child->compat = parent->compat;
 	if (syscalls_copy(&child->syscalls, &parent->syscalls) < 0)
 		log_warning("out of memory: system calls of child %d are not caught",
 			    event->child_pid);
@@ -151,6 +153,18 @@ void fork_on_vfork_done(struct run *run, const struct event *event)
 
 /* ---- exec ---- */
 
+/* The numbers of its system calls are other ones. */
+static void enter_compat(struct run *run, struct inferior *inferior)
+{
+	_cleanup_error_ struct error *error = compat_refuse(inferior);
+	struct buffer text _cleanup_buffer_ = {0};
+	const struct output *output = run_output(run, inferior);
+
+	syscalls_clear(&inferior->syscalls);
+	buffer_printf(&text, "truehit: %s\n", error_text(error));
+	output->print(output->data, buffer_string(&text), text.len);
+}
+
 void fork_on_exec(struct run *run, const struct event *event)
 {
 	const struct thread *stepping =
@@ -163,6 +177,8 @@ void fork_on_exec(struct run *run, const struct event *event)
 	event->inferior->leaderless = false;
 	fork_give_back(event->inferior);
 	breakpoints_forget(event->inferior->breakpoints);
+	if (event->inferior->compat)
+		enter_compat(run, event->inferior);
 	pending_clear(thread);
 	thread->pending.kind = EVENT_NONE;
 	thread->needs_step_over = false;

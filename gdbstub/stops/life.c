@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/compat.h"
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"
@@ -50,6 +51,14 @@ void run_deinit(struct run *run)
 
 /* ---- coming ---- */
 
+static void warn_of_compat(const struct inferior *inferior)
+{
+	_cleanup_error_ struct error *error = compat_refuse(inferior);
+
+	if (error)
+		log_warning("%s", error_text(error));
+}
+
 static struct error *adopt(struct run *run, struct inferior *inferior, int signal)
 {
 	if (!breakpoints_create(inferior, &run->engines)) {
@@ -59,6 +68,7 @@ static struct error *adopt(struct run *run, struct inferior *inferior, int signa
 			inferior_kill(inferior);
 		return error_create(ENOMEM, "process %d", inferior->pid);
 	}
+	warn_of_compat(inferior);
 	TAILQ_FIRST(&inferior->threads)->last_signal = signal;
 	run->newest = inferior->pid;
 	run->last = (struct stop){
