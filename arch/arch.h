@@ -29,6 +29,7 @@ enum {
 	REG_NOT_IN_BPF_CONTEXT = -1,
 	HW_SLOTS_MAX = 32,
 	BPF_CONTEXT_WORDS_MAX = 34, /* struct user_pt_regs of aarch64 */
+	SYSCALL_ARGUMENTS = 6,
 };
 
 /** One regset as PTRACE_GETREGSET knows it. */
@@ -264,6 +265,7 @@ struct arch_ops {
 
 	const uint8_t *syscall_insn;
 	unsigned int syscall_len;
+	const uint16_t *syscall_arguments; /* SYSCALL_ARGUMENTS rows */
 
 	/** One for each probe_kind, to try uprobes at; NULL: they are not used here. */
 	const struct probe_place *probe_places;

@@ -9,6 +9,7 @@
 #include "base/ending.h"
 #include "base/log.h"
 #include "guard.h"
+#include "inferior/leaving.h"
 #include "inferior/signals.h"
 #include "rsp/connection.h"
 #include "rsp/disable.h"
@@ -283,11 +284,13 @@ static void take_signals(struct server *server)
 /* In ms. */
 static int patience(const struct server *server)
 {
+	int of_run = run_patience(&server->run);
+
 	if (server->leaving)
 		return DELIVERY_CHECK;
 	if (server->run.more && !console_is_full(server))
 		return 0;
-	return server->printing ? PRINT_INTERVAL : -1;
+	return server->printing ? PRINT_INTERVAL : of_run;
 }
 
 static int print_fd(struct server *server)
@@ -485,6 +488,7 @@ static void close_server(struct server *server)
 	listener_close(&server->listener);
 	startup_deinit(&server->startup);
 	close(server->signal_fd);
+	leaving_wait(&server->run.inferiors);
 }
 
 int server_main(struct server *server)

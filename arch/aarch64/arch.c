@@ -15,6 +15,8 @@ static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};
 
 static const uint16_t expedited[] = {AARCH64_X29, AARCH64_SP, AARCH64_PC};
 
+static const uint16_t syscall_arguments[SYSCALL_ARGUMENTS] = {0, 1, 2, 3, 4, 5};
+
 static const uint8_t svc[] = {0x01, 0x00, 0x00, 0xd4}; /* svc #0 */
 
 static const uint8_t ret[] = {0xc0, 0x03, 0x5f, 0xd6};
@@ -71,6 +73,7 @@ static const struct arch_ops aarch64 = {
 	.sequence = {0x3fc00000, 0x08400000}, /* ldxr, ldaxr, ldxp, ldaxp */
 	.syscall_insn = svc,
 	.syscall_len = sizeof(svc),
+	.syscall_arguments = syscall_arguments,
 	.init = init,
 	.registers = aarch64_registers,
 	.target_xml = aarch64_target_xml,

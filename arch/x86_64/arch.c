@@ -14,6 +14,9 @@ static const uint8_t syscall_insn[] = {0x0f, 0x05};
 
 static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
 
+static const uint16_t syscall_arguments[SYSCALL_ARGUMENTS] = {
+	X86_64_RDI, X86_64_RSI, X86_64_RDX, X86_64_R10, X86_64_R8, X86_64_R9};
+
 static const struct status_word shadow_stack = {"x86_Thread_features", "shstk"};
 
 /*
@@ -63,6 +66,7 @@ static const struct arch_ops x86_64 = {
 	.breakpoint_si_code = SI_KERNEL, /* traps.c, do_int3; uprobes.c, handle_swbp */
 	.syscall_insn = syscall_insn,
 	.syscall_len = sizeof(syscall_insn),
+	.syscall_arguments = syscall_arguments,
 	.probe_places = x86_64_probe_places,
 	.nowhere = nowhere,
 	.init = x86_64_init,

@@ -11,16 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ending.h"
+#include "base/log.h"
 #include "base/rights.h"
 #include "inferior/compat.h"
 #include "inferior/hit_step.h"
+#include "inferior/late.h"
+#include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/wait.h"
 
 enum {
 	POLL_INTERVAL_NS = 500000,
-	KILL_POLLS = 20000, /* 10 s: a thread may be in an uninterruptible wait */
+	KILL_PATIENCE = 10000, /* ms: a process may have much memory to give back */
 	EMPTY_PASSES_MAX = 100,
 };
 
@@ -179,9 +183,13 @@ static struct error *check_target(struct inferiors *inferiors, pid_t pid)
 
 /* ---- attaching ---- */
 
-static int seize(pid_t tid)
+/* It may be ours still, from an attach before. */
+static int seize(struct thread *thread)
 {
-	return ptrace(PTRACE_SEIZE, tid, NULL, TRACE_OPTIONS) < 0 ? -errno : 0;
+	if (leaving_cancel(thread->inferior->owner, thread->tid, &thread->bound) &&
+	    proc_status_number(thread->tid, "TracerPid") == getpid())
+		return 0;
+	return ptrace(PTRACE_SEIZE, thread->tid, NULL, TRACE_OPTIONS) < 0 ? -errno : 0;
 }
 
 /*
@@ -190,20 +198,20 @@ static int seize(pid_t tid)
  */
 static int take_thread(struct inferior *inferior, pid_t tid)
 {
-	struct thread *thread;
-	int ret = seize(tid);
+	struct thread *thread = thread_create(inferior, tid);
+	int ret;
 
-	if (ret < 0 &&
-	    (has_ended(tid) || proc_status_number(tid, "TracerPid") == getpid()))
-		return 0;
-	if (ret < 0)
-		return ret;
-	thread = thread_create(inferior, tid);
 	if (!thread)
 		return -ENOMEM;
-	thread->running = true;
-	thread_interrupt(thread);
-	return 0;
+	ret = seize(thread);
+	if (ret == 0) {
+		thread->running = true;
+		thread_interrupt(thread);
+		return 0;
+	}
+	thread_destroy(thread);
+	return has_ended(tid) || proc_status_number(tid, "TracerPid") == getpid() ? 0
+										  : ret;
 }
 
 /* Is it listed until we let it go? Others end at any moment: the kernel may leave out
@@ -249,10 +257,12 @@ static void note_event(const struct event *event)
 }
 
 /*
- * Waits until the thread @tid has stopped or ended. False: the process has ended.
- * Not a blocking wait, since a leader that ends before its threads reports nothing.
+ * Waits until the thread @tid has stopped or ended, or is late. False: the process has
+ * ended. Not a blocking wait, since a leader that ends before its threads reports
+ * nothing.
  */
-static bool wait_stopped(struct inferior *inferior, pid_t tid)
+static bool wait_stopped(struct inferior *inferior, pid_t tid,
+			 struct lateness *lateness)
 {
 	for (;;) {
 		struct thread *thread = inferior_thread(inferior, tid);
@@ -260,15 +270,18 @@ static bool wait_stopped(struct inferior *inferior, pid_t tid)
 		int status;
 		pid_t ret;
 
-		if (!thread || !thread->running || thread_is_zombie(thread))
+		if (!thread || thread_is_held(thread) || thread_is_zombie(thread))
 			return true;
+		lateness_look(lateness);
 		ret = waitpid(tid, &status, __WALL | WNOHANG);
 		if (ret < 0 && errno != EINTR)
 			return false;
 		if (ret <= 0) {
-			poll_pause();
+			if (!thread_becomes_late(thread, lateness))
+				poll_pause();
 			continue;
 		}
+		lateness_begin(lateness);
 		if (!wait_decode(inferior->owner, tid, status, &event))
 			continue;
 		if (event.kind == EVENT_EXITED || event.kind == EVENT_KILLED)
@@ -283,7 +296,8 @@ static bool wait_stopped(struct inferior *inferior, pid_t tid)
 
 /* Waits for those that are found running. By number, since an exec or the end of a
  * thread changes the list: then the rest is left to the next time. */
-static bool wait_each(struct inferior *inferior, bool *waited)
+static bool wait_each(struct inferior *inferior, struct lateness *lateness,
+		      bool *waited)
 {
 	struct thread *thread = TAILQ_FIRST(&inferior->threads);
 
@@ -291,9 +305,9 @@ static bool wait_each(struct inferior *inferior, bool *waited)
 	while (thread) {
 		pid_t tid = thread->tid;
 
-		if (thread->running && !thread_is_zombie(thread)) {
+		if (!thread_is_held(thread) && !thread_is_zombie(thread)) {
 			*waited = true;
-			if (!wait_stopped(inferior, tid))
+			if (!wait_stopped(inferior, tid, lateness))
 				return false;
 			thread = inferior_thread(inferior, tid);
 		}
@@ -305,10 +319,12 @@ static bool wait_each(struct inferior *inferior, bool *waited)
 /* Until there are none. */
 static bool wait_all_stopped(struct inferior *inferior)
 {
+	struct lateness lateness;
 	bool waited;
 
+	lateness_begin(&lateness);
 	do {
-		if (!wait_each(inferior, &waited))
+		if (!wait_each(inferior, &lateness, &waited))
 			return false;
 	} while (waited);
 	return true;
@@ -319,7 +335,7 @@ static bool wait_all_stopped(struct inferior *inferior)
 static struct error *seize_leader(struct inferior *inferior)
 {
 	struct thread *leader = TAILQ_FIRST(&inferior->threads);
-	int ret = seize(leader->tid);
+	int ret = seize(leader);
 
 	if (ret == -EPERM && has_ended(leader->tid)) {
 		thread_destroy(leader);
@@ -332,6 +348,20 @@ static struct error *seize_leader(struct inferior *inferior)
 	leader->running = true;
 	thread_interrupt(leader);
 	return NULL;
+}
+
+static void warn_of_late(struct inferior *inferior)
+{
+	struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		struct buffer text _cleanup_buffer_ = {0};
+
+		if (!thread->late)
+			continue;
+		thread_explain_late(thread, &text);
+		inferior_warn(inferior, buffer_string(&text));
+	}
 }
 
 /*
@@ -359,6 +389,7 @@ static struct error *take_all_threads(struct inferior *inferior)
 		return error_create(0, "Process %d ended while attaching",
 				    inferior->pid);
 	memory_open(inferior);
+	warn_of_late(inferior);
 	return NULL;
 }
 
@@ -406,10 +437,22 @@ static int owed_signal(const struct thread *thread)
 	return 0;
 }
 
+/* By the kernel, when the server ends, it would be killed (PTRACE_O_EXITKILL), or keep
+ * debug registers of ours. */
+static bool must_be_waited_for(const struct thread *thread)
+{
+	return thread->late &&
+	       (!thread->inferior->attached || thread->bound || thread->debugreg_stale);
+}
+
 static void detach_thread(struct thread *thread, int signal)
 {
 	int status;
 
+	if (thread->running) {
+		leaving_add(thread, must_be_waited_for(thread));
+		return;
+	}
 	wait_take_own(thread);
 	/* Else nobody's breakpoints would ever hit in it again. */
 	if (hit_step_may_be(thread))
@@ -463,6 +506,43 @@ static bool reap(pid_t pid)
 	return reap_thread(pid);
 }
 
+/* Does all that is left of a killed process sleep where it cannot end? What has ended
+ * is about to be reaped, if nothing else is left. */
+static bool all_are_late(pid_t pid, const struct lateness *lateness)
+{
+	_cleanup_closedir_ DIR *tasks = open_tasks(pid);
+	bool any = false;
+	pid_t tid;
+
+	while (tasks && (tid = next_task(tasks))) {
+		if (has_ended(tid))
+			continue;
+		if (!lateness_is_over(lateness, tid))
+			return false;
+		any = true;
+	}
+	return any || lateness_is_over(lateness, pid);
+}
+
+/* False: it has not come in time. */
+static bool wait_end(pid_t pid)
+{
+	struct lateness lateness;
+
+	lateness_begin(&lateness);
+	lateness.patience = KILL_PATIENCE;
+	for (;;) {
+		lateness_look(&lateness);
+		if (reap(pid))
+			return true;
+		if (ending_asked())
+			lateness.patience = 0;
+		if (all_are_late(pid, &lateness))
+			return false;
+		poll_pause();
+	}
+}
+
 void inferior_kill(struct inferior *inferior)
 {
 	const struct thread *thread;
@@ -472,7 +552,14 @@ void inferior_kill(struct inferior *inferior)
 		if (thread_leads(thread))
 			kill(thread->tid, SIGKILL);
 	}
-	for (int i = 0; i < KILL_POLLS && !reap(inferior->pid); i++)
-		poll_pause();
+	if (!wait_end(inferior->pid)) {
+		log_warning("process %d is killed, but has not ended yet: it sleeps in "
+			    "the kernel",
+			    inferior->pid);
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (!has_ended(thread->tid))
+				leaving_add(thread, false);
+		}
+	}
 	inferior_destroy(inferior);
 }

@@ -61,6 +61,7 @@ struct event {
 	struct thread *child; /* EVENT_CLONE */
 	pid_t child_pid;      /* EVENT_FORK, EVENT_VFORK */
 	bool own_memory;      /* ... which has a copy of the memory, traps included */
+	bool child_late;      /* ... which has not stopped yet (late.h) */
 };
 
 /** The name of a kind, for debugging output. */

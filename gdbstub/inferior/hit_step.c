@@ -182,13 +182,25 @@ static bool is_stale_interrupt(int status)
 	       WSTOPSIG(status) == SIGTRAP;
 }
 
+/* Its place and its mask are ours meanwhile: if a frozen cgroup keeps it from doing its
+ * instruction, that has to be waited for. */
+static bool wait_step(pid_t tid, int *status)
+{
+	int err;
+
+	do
+		err = wait_status(tid, status);
+	while (err == -ETIMEDOUT);
+	return err == 0;
+}
+
 static int step_to_nowhere(struct thread *thread)
 {
 	int status;
 
 	do {
 		if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) < 0 ||
-		    !wait_status(thread->tid, &status)) {
+		    !wait_step(thread->tid, &status)) {
 			thread->running = true; /* killed */
 			return -EAGAIN;
 		}

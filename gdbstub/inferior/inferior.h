@@ -53,6 +53,14 @@ enum thread_option {
 	THREAD_OPTIONS = THREAD_OPTION_CLONE | THREAD_OPTION_EXIT,
 };
 
+/** What the kernel tells of a thread that sleeps in it (proc(5), /proc/PID/syscall). */
+struct kernel_call {
+	unsigned int count; /* how many words are known: 0, 2 or all */
+	int number;	    /* of the system call; SYSCALL_NONE: it is in none */
+	uint64_t word[SYSCALL_ARGUMENTS + 2]; /* arguments, if all are known; then
+					       * stack pointer and PC */
+};
+
 /** The regset with the PC as it was read last since the thread stopped: all that is
  * left if somebody else kills it. */
 struct last_regset {
@@ -71,7 +79,9 @@ struct thread {
 	/* Kept by inferior/. */
 	bool running;	   /* resumed, and no stop seen since */
 	bool interrupting; /* PTRACE_INTERRUPT sent, no stop reported since */
-	bool is_expected;  /* in inferiors->expected, by: */
+	bool late;	   /* ... and the thread sleeps where it cannot stop (late.h) */
+	struct kernel_call call; /* ... when it became late */
+	bool is_expected;	 /* in inferiors->expected, by: */
 	TAILQ_ENTRY(thread) expected;
 	bool stepping;	      /* resumed for one instruction: by PTRACE_SINGLESTEP, or
 			       * through a system call by PTRACE_SYSCALL */
@@ -86,6 +96,8 @@ struct thread {
 			       * (hit_step.h) */
 	bool in_syscall;      /* stopped inside a call that it was not stepping */
 	bool tells_end;	      /* it stops before it ends (thread_tell_end) */
+	bool options_due;     /* ... but late, it is to be told that when it stops */
+	bool bound;	      /* the kernel kills it when the server ends (leaving.h) */
 	bool left_group_stop; /* it was to tell of one, and had a trap to take first,
 			       * say: when it is resumed, it goes back */
 	int syscall;	      /* the call that it is in, if its entry was seen;
@@ -101,7 +113,9 @@ struct thread {
 	bool stop_requested;	     /* vCont;t, not yet answered */
 	bool untold;		     /* non-stop: its stop is to be told again */
 	bool passed_over;	     /* non-stop: ... when the client asks for it */
-	bool hidden; /* made by a thread whose STOP_CLONE is not reported yet */
+	bool debugreg_stale; /* late: its debug registers are not what they should be */
+	bool lends_memory;   /* its vfork child runs there, without traps (fork.c) */
+	bool hidden;	     /* made by a thread whose STOP_CLONE is not reported yet */
 	unsigned int options; /* enum thread_option */
 	bool end_told;	      /* a leader that has ended, and the client knows */
 	int last_signal;      /* of the stop that was reported last */
@@ -141,8 +155,8 @@ struct inferior {
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
 	bool leaderless;      /* its leader ends before others, and stops/ knows */
-	pid_t vforking; /* this thread runs alone, until its vfork child is done with
-			 * the memory; 0: none */
+	unsigned int lenders; /* threads with lends_memory: only they run until their
+			       * vfork children are done with it */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
 					* it is not */
 	pid_t vfork_maker;	       /* ... and the thread that waits for it */
@@ -167,6 +181,7 @@ struct inferiors {
 	bool quiet;	      /* ... of which there was none a moment ago */
 	bool changed;	      /* something has, since a wait found nothing */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
+	struct leaving *leaving;	/* let go, but not stopped yet (leaving.h) */
 	char *threaddb_path;		/* set by the user; NULL: the default */
 	int client; /* the descriptor of the client that work is done for, or
 		     * PATIENCE_NOBODY (base/patience.h) */
@@ -199,6 +214,11 @@ void inferior_destroy(struct inferior *inferior);
 static inline bool thread_leads(const struct thread *thread)
 {
 	return thread->tid == thread->group;
+}
+/** Is it stopped, or late, which is as good (late.h)? It executes nothing then. */
+static inline bool thread_is_held(const struct thread *thread)
+{
+	return !thread->running || thread->late;
 }
 /** Adds a thread (stopped) of the inferior's process. NULL: out of memory. */
 struct thread *thread_create(struct inferior *inferior, pid_t tid);
@@ -260,12 +280,14 @@ struct error *inferior_launch(struct inferiors *inferiors,
 struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
 			      struct inferior **ret);
 /**
- * Detaches from all threads (all must be stopped) and destroys @inferior.
- * @signal is delivered to the thread @signal_tid (0: none). Pending signals of
- * the other threads are delivered too. The process runs on.
+ * Detaches from all threads (all must be held) and destroys @inferior. From late ones
+ * the server or the kernel detaches when they stop (leaving.h). @signal is delivered to
+ * the thread @signal_tid (0: none). Pending signals of the other threads are delivered
+ * too. The process runs on.
  */
 void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal);
-/** SIGKILL, waits for its end, destroys @inferior. */
+/** SIGKILL, waits for its end, but not for what sleeps where it cannot end, destroys
+ * @inferior. */
 void inferior_kill(struct inferior *inferior);
 
 /* ---- wait.c ---- */

@@ -236,7 +236,7 @@ static void abandon(pid_t child)
 	int status;
 
 	kill_child(child);
-	while (wait_status(child, &status) && WIFSTOPPED(status))
+	while (wait_status(child, &status) == 0 && WIFSTOPPED(status))
 		;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "inferior/compat.h"
+#include "inferior/late.h"
 
 void regs_init(struct regs *regs, const struct arch_ops *arch)
 {
@@ -105,6 +106,8 @@ int thread_get_pc(const struct thread *thread, uint64_t *pc)
 	struct regs regs;
 	int ret;
 
+	if (thread->late)
+		return thread_late_register(thread, arch->pc_reg, pc);
 	regs_init(&regs, arch);
 	ret = regs_fetch(thread, &regs, pc_regset(arch));
 	if (ret < 0)

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <linux/kcmp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -29,18 +30,34 @@
 #include "inferior/compat.h"
 #include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
+#include "inferior/late.h"
+#include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/threaddb.h"
 
-bool wait_status(pid_t tid, int *status)
+int wait_status(pid_t tid, int *status)
 {
+	enum { TURNS_AT_ONCE = 100 }; /* mostly, it takes some microseconds */
+	const struct timespec pause = {.tv_nsec = 50000};
+	struct lateness lateness;
 	pid_t ret;
 
-	do
-		ret = waitpid(tid, status, __WALL);
-	while (ret < 0 && errno == EINTR);
-	return ret == tid;
+	lateness_begin(&lateness);
+	for (int turn = 0;; turn++) {
+		lateness_look(&lateness);
+		ret = waitpid(tid, status, __WALL | WNOHANG);
+		if (ret == tid)
+			return 0;
+		if (ret < 0 && errno != EINTR)
+			return -errno;
+		if (turn < TURNS_AT_ONCE)
+			sched_yield();
+		else if (lateness_is_over(&lateness, tid))
+			return -ETIMEDOUT;
+		else
+			nanosleep(&pause, NULL);
+	}
 }
 
 /* ---- statuses that came too early ---- */
@@ -115,7 +132,8 @@ void wait_forget(struct inferior *inferior)
 			link = &stop->next;
 			continue;
 		}
-		if (WIFSTOPPED(stop->status))
+		if (!leaving_on_status(inferior->owner, stop->tid, stop->status) &&
+		    WIFSTOPPED(stop->status))
 			ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
 		early_stop_remove(link);
 	}
@@ -125,28 +143,36 @@ void wait_forget(struct inferior *inferior)
 
 bool wait_syscall_end(struct thread *thread)
 {
-	int status;
+	int status = 0, err = 0;
 
 	thread->in_syscall = false;
 	thread->at_signal = false;
-	if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, NULL) == 0 &&
-	    wait_status(thread->tid, &status)) {
-		if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
-			return true;
-		wait_keep(thread->inferior->owner, thread->tid, status);
+	if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, NULL) < 0)
+		err = -errno;
+	if (err == 0)
+		err = wait_status(thread->tid, &status);
+	if (err == -ETIMEDOUT) {
+		thread_set_late(thread);
+		return true;
 	}
+	if (err == 0 && WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
+		return true;
+	if (err == 0)
+		wait_keep(thread->inferior->owner, thread->tid, status);
 	thread->running = true;
 	return false;
 }
 
-/* Waits for the first stop of a new thread or process. False: it died at once. */
-static bool wait_child(struct inferiors *inferiors, pid_t tid)
+/* Waits for the first stop of a new thread or process, which comes before it executes
+ * anything. False: it died at once. *late: it has not stopped yet. */
+static bool wait_child(struct inferiors *inferiors, pid_t tid, bool *late)
 {
-	int status;
+	int status = 0, err = 0;
 
-	if (!take_kept(inferiors, tid, &status) && !wait_status(tid, &status))
-		return false;
-	return WIFSTOPPED(status);
+	if (!take_kept(inferiors, tid, &status))
+		err = wait_status(tid, &status);
+	*late = err == -ETIMEDOUT;
+	return *late || (err == 0 && WIFSTOPPED(status));
 }
 
 /*
@@ -178,10 +204,14 @@ static int set_options(pid_t tid, const struct inferior *inferior, uintptr_t mor
 	return ptrace(PTRACE_SETOPTIONS, tid, NULL, options) < 0 ? -errno : 0;
 }
 
+/* One that is late ends after it has stopped, unless it is killed. */
 int thread_tell_end(struct thread *thread)
 {
-	int err = set_options(thread->tid, thread->inferior, PTRACE_O_TRACEEXIT);
+	int err = thread->late ? 0
+			       : set_options(thread->tid, thread->inferior,
+					     PTRACE_O_TRACEEXIT);
 
+	thread->options_due = thread->late;
 	thread->tells_end = err == 0;
 	return err;
 }
@@ -253,8 +283,10 @@ static bool on_exit_stop(struct thread *thread, pid_t status, struct event *even
 
 static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 {
+	bool late;
+
 	/* A child that died without a stop was killed with the whole process. */
-	if (!wait_child(thread->inferior->owner, child))
+	if (!wait_child(thread->inferior->owner, child, &late))
 		return pass_over(thread, 0);
 	if (thread->tells_end)
 		set_options(child, thread->inferior, 0);
@@ -264,6 +296,8 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 		event->child->group =
 			is_in_group(child, thread->group) ? thread->group : child;
 		event->child->group_stopped = thread->group_stopped;
+		if (late)
+			thread_set_late(event->child);
 		return true;
 	}
 	log_warning("out of memory: thread %d is not traced", child);
@@ -282,7 +316,7 @@ static bool has_own_memory(pid_t a, pid_t b, enum event_kind kind)
 static bool on_process(struct thread *thread, pid_t child, struct event *event,
 		       enum event_kind kind)
 {
-	if (!wait_child(thread->inferior->owner, child))
+	if (!wait_child(thread->inferior->owner, child, &event->child_late))
 		return pass_over(thread, 0);
 	event->kind = kind;
 	event->child_pid = child;
@@ -566,10 +600,13 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 	unsigned long message = 0;
 
 	thread->running = false;
+	thread->late = false;
 	thread->at_signal = false;
 	thread->at_group_stop = 0;
 	thread->step_ended = false;
 	thread->in_syscall = false;
+	if (thread->options_due)
+		thread_tell_end(thread);
 	if (trace_event == PTRACE_EVENT_STOP)
 		return decode_event_stop(thread, signal, event);
 	if (trace_event == 0 && signal != (SIGTRAP | 0x80))
@@ -627,7 +664,12 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 	if (!thread) {
 		int stop;
 
-		if (WIFSTOPPED(status))
+		if (leaving_on_status(inferiors, tid, status))
+			return false;
+		/* Its maker may have been killed, and tell nothing of it. */
+		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)
+			ptrace(PTRACE_CONT, tid, NULL, NULL);
+		else if (WIFSTOPPED(status))
 			wait_keep(inferiors, tid, status);
 		else
 			take_kept(inferiors, tid, &stop);
@@ -646,7 +688,7 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 	if (!decode_stop(thread, status, event))
 		return false;
 	if (event->thread) {
-		event->thread->interrupting = false;
+		event->thread->interrupting = event->thread->late;
 		event->thread->listening = false;
 	}
 	return true;

@@ -22,8 +22,9 @@ struct early_stop {
 	int status;
 };
 
-/** waitpid for one thread, blocking. False: there is no such traced thread. */
-bool wait_status(pid_t tid, int *status);
+/** waitpid for one thread that is about to stop or to end. 0 or a negative errno:
+ * ECHILD: there is no such traced thread; ETIMEDOUT: it does neither (late.h). */
+int wait_status(pid_t tid, int *status);
 /** The thread, which was interrupted, is among those that the next wait asks for first.
  */
 void wait_expect(struct thread *thread);
@@ -46,7 +47,8 @@ bool wait_signal_comes(const struct thread *thread);
 void wait_take_own(struct thread *thread);
 /**
  * Lets a thread that is stopped inside a system call run to the end of that call.
- * False: it was killed meanwhile; its end is kept for the next wait.
+ * False: it was killed meanwhile; its end is kept for the next wait. The thread may be
+ * late afterwards.
  */
 bool wait_syscall_end(struct thread *thread);
 /**

@@ -4,34 +4,50 @@
 
 #include "arch/arch.h"
 #include "inferior/compat.h"
+#include "inferior/inferior.h"
+#include "inferior/late.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "server.h"
 
 static struct error *lost(const struct thread *thread, int err)
 {
-	return error_create(-err, "thread %d: no access to its registers", thread->tid);
+	struct buffer text _cleanup_buffer_ = {0};
+
+	if (!thread->late)
+		return error_create(-err, "thread %d: no access to its registers",
+				    thread->tid);
+	thread_explain_late(thread, &text);
+	return error_create(0, "%s", buffer_string(&text));
 }
 
 /*
- * A thread that has ended, of which the client will hear when it resumes, shows the
- * registers that are known: an error would keep the client from resuming.
+ * A thread that has ended, of which the client will hear when it resumes, or that is
+ * late, shows the registers that are known: an error would keep the client from
+ * resuming.
  */
-static bool has_ended(const struct thread *thread, int err)
+static bool shows_some(const struct thread *thread, int err)
 {
-	return err == -ESRCH && !thread->running;
+	return err == -ESRCH && thread_is_held(thread);
 }
 
 /* A register that the thread does not have is "xx..". Only threads that have ended have
  * no PC: it is 0 then, as gdb refuses to resume a thread without one. */
-static void append_register(struct buffer *out, const struct regs *regs,
-			    const struct reg_def *reg)
+static void append_register(struct buffer *out, const struct thread *thread,
+			    const struct regs *regs, const struct reg_def *reg)
 {
+	unsigned int row = (unsigned int)(reg - reg_by_number(regs->arch, 0));
+	uint64_t late;
 	bool is_pc = reg == reg_by_number(regs->arch, regs->arch->pc_reg);
 	unsigned char value[REG_MAX_SIZE];
 
 	if (regs->arch->reg_read(regs, reg, value) == 0) {
 		buffer_append_hex(out, value, reg_size(reg));
+		return;
+	}
+	if (reg_size(reg) == sizeof(late) && thread->late &&
+	    thread_late_register(thread, row, &late) == 0) {
+		buffer_append_hex(out, &late, sizeof(late));
 		return;
 	}
 	for (size_t i = 0; i < reg_size(reg); i++)
@@ -103,11 +119,11 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 	}
 	regs_init(&regs, thread->inferior->arch);
 	err = regs_fetch_all(thread, &regs);
-	if (err < 0 && !has_ended(thread, err))
+	if (err < 0 && !shows_some(thread, err))
 		return lost(thread, err);
 	table = packet_registers(server, regs.arch, &count);
 	for (unsigned int i = 0; i < count; i++)
-		append_register(reply, &regs, &table[i]);
+		append_register(reply, thread, &regs, &table[i]);
 	return NULL;
 }
 
@@ -185,7 +201,7 @@ static struct error *one_register(struct server *server, struct cursor *args,
 		return error_create(0, "no register has the number %llu",
 				    (unsigned long long)number);
 	err = regs_fetch(*thread, regs, (*reg)->regset);
-	if (err == 0 || err == -ENODATA || has_ended(*thread, err))
+	if (err == 0 || err == -ENODATA || shows_some(*thread, err))
 		return NULL;
 	return lost(*thread, err);
 }
@@ -202,7 +218,7 @@ struct error *packet_p(struct server *server, struct cursor *args, struct buffer
 	if (!error)
 		error = one_register(server, args, &thread, &regs, &reg);
 	if (!error)
-		append_register(reply, &regs, reg);
+		append_register(reply, thread, &regs, reg);
 	return error;
 }
 
@@ -218,6 +234,8 @@ struct error *packet_P(struct server *server, struct cursor *args, struct buffer
 		return error;
 	if (!cursor_char(args, '='))
 		return error_create(0, "P: no '=' after the register number");
+	if (thread->late)
+		return lost(thread, -ESRCH);
 	if (regs.size[reg->regset] == 0)
 		return error_create(0, "register %s is not available", reg->name);
 	error = take_register(args, &regs, reg);

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rsp/report.h"
 
+#include <string.h>
+
 #include "arch/arch.h"
 #include "inferior/inferior.h"
+#include "inferior/late.h"
 #include "inferior/signals.h"
 #include "rsp/stop_reply.h"
 #include "rsp/threads.h"
 #include "server.h"
+
+static bool read_register(const struct thread *thread, struct regs *regs,
+			  const struct reg_def *reg, unsigned int row, void *value)
+{
+	uint64_t late;
+
+	if (!thread->late)
+		return regs_fetch(thread, regs, reg->regset) == 0 &&
+		       thread->inferior->arch->reg_read(regs, reg, value) == 0;
+	if (thread_late_register(thread, row, &late) < 0)
+		return false;
+	memcpy(value, &late, sizeof(late));
+	return true;
+}
 
 /* "NN:hex;" for the registers that a client wants to see at every stop. */
 static void append_expedited(const struct thread *thread, struct buffer *out)
@@ -19,8 +36,8 @@ static void append_expedited(const struct thread *thread, struct buffer *out)
 		const struct reg_def *reg = reg_by_number(arch, arch->expedited[i]);
 		unsigned char value[REG_MAX_SIZE];
 
-		if (!reg || regs_fetch(thread, &regs, reg->regset) < 0 ||
-		    arch->reg_read(&regs, reg, value) < 0)
+		if (!reg ||
+		    !read_register(thread, &regs, reg, arch->expedited[i], value))
 			continue;
 		buffer_printf(out, "%02x:", arch->expedited[i]);
 		buffer_append_hex(out, value, reg_size(reg));

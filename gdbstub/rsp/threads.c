@@ -68,7 +68,7 @@ struct error *threads_stopped(struct server *server, struct thread **ret)
 		return error;
 	if (chosen->tid > 0 && (*ret)->tid != chosen->tid)
 		return error_create(0, "thread %d has ended", chosen->tid);
-	if ((*ret)->running)
+	if (!thread_is_held(*ret))
 		return error_create(0, "thread %d is running", (*ret)->tid);
 	return NULL;
 }

@@ -205,7 +205,8 @@ static void append_thread(const struct server *server, struct thread *thread,
 		buffer_append_hex(out, &handle, sizeof(handle));
 		buffer_append_char(out, '"');
 	}
-	buffer_append_string(out, "/>\n");
+	buffer_append_string(out, thread->late ? ">asleep in the kernel</thread>\n"
+					       : "/>\n");
 }
 
 static struct error *threads_read(struct server *server, struct cursor annex,

@@ -199,6 +199,15 @@ static struct location *location_add(struct breakpoints *breakpoints,
 	return location;
 }
 
+/* Into memory that is lent to a vfork child, a trap is put when it is back. */
+static struct error *install_if_possible(struct breakpoints *breakpoints,
+					 struct location *location)
+{
+	return location_must_stay_off(location)
+		       ? NULL
+		       : location_install(breakpoints, location);
+}
+
 static struct error *location_create(struct breakpoints *breakpoints,
 				     enum breakpoint_type type, uint64_t addr,
 				     unsigned int len,
@@ -214,12 +223,13 @@ static struct error *location_create(struct breakpoints *breakpoints,
 	if (type == BREAKPOINT_SOFTWARE)
 		error = check_readable(breakpoints->inferior, addr);
 	if (!error)
-		error = location_install(breakpoints, location);
+		error = install_if_possible(breakpoints, location);
 	if (error)
 		location_destroy(breakpoints, location);
 	else
-		log_debug(LOG_STOPS, "%s *0x%jx by %s", type_names[type],
-			  (uintmax_t)addr, location->engine->ops->name);
+		log_debug(
+			LOG_STOPS, "%s *0x%jx by %s", type_names[type], (uintmax_t)addr,
+			location->engine ? location->engine->ops->name : "nobody yet");
 	return error;
 }
 
@@ -269,7 +279,7 @@ static struct error *location_update(struct breakpoints *breakpoints,
 	if (location_set(location, conditions, commands) < 0)
 		error = error_create(ENOMEM, "breakpoint");
 	else if (!stays)
-		error = location_install(breakpoints, location);
+		error = install_if_possible(breakpoints, location);
 	if (error) {
 		location_take_out(location, false);
 		location_destroy(breakpoints, location);

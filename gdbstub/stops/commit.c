@@ -28,7 +28,11 @@ struct error *location_switch(struct location *location, enum location_state sta
 
 bool location_must_stay_off(const struct location *location)
 {
-	return location->inferior->vforking != 0 && !location_uses_hardware(location);
+	bool is_trap = location->state == LOCATION_OUT
+			       ? location->type == BREAKPOINT_SOFTWARE
+			       : location->trap != NULL;
+
+	return is_trap && location->inferior->lenders > 0;
 }
 
 /* Watchpoints have little choice. */

@@ -23,8 +23,9 @@
 
 /* ---- halt.c ---- */
 
-/** Stops every thread; what they have to tell becomes pending. The threads stay
- * resumed: proceed_all() lets them go on. */
+/** Stops every thread, or makes it late (inferior/late.h): within a second or so. What
+ * they have to tell becomes pending. The threads stay resumed: proceed_all() lets them
+ * go on. */
 void halt_all(struct run *run);
 /** Is there a running thread that will still tell something? */
 bool halt_needed(const struct run *run);
@@ -42,14 +43,18 @@ void proceed_thread(struct run *run, struct thread *thread);
 void proceed_listening(struct thread *thread);
 /** Lets a thread run although its process has to wait for it (vfork). */
 void proceed_alone(struct run *run, struct thread *thread);
-/** The thread that ran alone has left the place, or is gone: traps go back. */
+/** The thread that stepped over traps has left the place, or is gone: they go back. */
 void proceed_together(struct run *run, struct inferior *inferior);
+/** Traps that were away for a while go back into the inferior's memory. */
+void proceed_with_traps(struct run *run, struct inferior *inferior);
 
 /* ---- interrupt.c ---- */
 
 /** Asks a running thread to stop, unless one that can answer was asked already. */
 void interrupt_ask(struct run *run);
-/** Lets a resumed thread that does not run yet answer, if there is one. */
+/** A request waits to be answered: sees to it that it is, before long. */
+void interrupt_go_on(struct run *run);
+/** Lets a resumed thread that is held answer, if there is one. */
 void interrupt_answer_at_once(struct run *run);
 /** May this thread, which has stopped for no other reason, answer a request? */
 bool interrupt_is_for(const struct run *run, const struct thread *thread);

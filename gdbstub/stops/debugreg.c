@@ -3,7 +3,7 @@
  * Hardware locations over ptrace's debug registers: every hit stops the thread
  * and the stub evaluates the condition. Needs no privilege beyond ptrace.
  */
-#include "stops/engine.h"
+#include "stops/debugreg.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -80,27 +80,39 @@ static unsigned int regions_on(const struct slots *slots, struct hw_region *regi
 	return count;
 }
 
-static int set_thread(const struct slots *slots, pid_t tid)
+/* Of a late thread they follow when it has stopped, before which it executes nothing.
+ */
+static int set_thread(const struct slots *slots, struct thread *thread)
 {
 	struct hw_region regions[HW_SLOTS_MAX];
 	unsigned int count = regions_on(slots, regions);
-	int err = slots->inferior->arch->debugreg_set(tid, regions, count);
+	int err = thread->inferior->arch->debugreg_set(thread->tid, regions, count);
 
+	thread->debugreg_stale = err == -ESRCH && thread->late;
 	return err == -ESRCH ? 0 : err; /* it is being killed */
 }
 
 /* Makes every thread's registers what the slots say; stops at a failure. */
 static int set_all_threads(const struct slots *slots)
 {
-	const struct thread *thread;
+	struct thread *thread;
 	int err = 0;
 
 	TAILQ_FOREACH (thread, &slots->inferior->threads, link) {
-		err = set_thread(slots, thread->tid);
+		err = set_thread(slots, thread);
 		if (err < 0)
 			break;
 	}
 	return err;
+}
+
+void debugreg_catch_up(const struct engine *engine, struct thread *thread)
+{
+	const struct slots none = {0};
+	const struct slots *slots =
+		engine->state ? slots_find(engine, thread->inferior) : NULL;
+
+	set_thread(slots ? slots : &none, thread);
 }
 
 static void drop_location(struct slots *slots, const struct location *location)
@@ -220,7 +232,7 @@ static int debugreg_thread_added(struct engine *engine, struct location *locatio
 {
 	const struct slots *slots = slots_find(engine, location->inferior);
 
-	return slots ? set_thread(slots, thread->tid) : 0;
+	return slots ? set_thread(slots, thread) : 0;
 }
 
 /* ---- stops ---- */

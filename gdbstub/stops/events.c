@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "inferior/group_stop.h"
 #include "stops/control.h"
+#include "stops/debugreg.h"
 #include "stops/hit.h"
 #include "stops/last_hit.h"
 #include "stops/location.h"
@@ -335,7 +336,9 @@ static void on_leader_ends(struct run *run, const struct event *event)
 
 static void on_thread_exit(struct run *run, const struct event *event)
 {
-	if (event->tid == run->stepping_over || event->tid == event->inferior->vforking)
+	if (fork_last_lender_ended(event->inferior))
+		proceed_with_traps(run, event->inferior);
+	if (event->tid == run->stepping_over)
 		proceed_together(run, event->inferior);
 	if (run->wishes.thread_events || event->options & THREAD_OPTION_EXIT)
 		pending_set_thread_end(run, event->inferior, event->tid, event->status);
@@ -347,7 +350,7 @@ static void on_end(struct run *run, const struct event *event)
 
 	if (inferior_thread(event->inferior, run->stepping_over))
 		run->stepping_over = 0;
-	event->inferior->vforking = 0;
+	fork_forget_lenders(event->inferior);
 	fork_give_back(event->inferior);
 	TAILQ_FOREACH (thread, &event->inferior->threads, link) {
 		thread->running = false;
@@ -376,11 +379,14 @@ static event_handler *const event_handlers[] = {
 void events_handle(struct run *run, const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
-	bool exclusive = run->stepping_over || inferior->vforking;
+	struct thread *thread = event->thread;
+	bool exclusive = run->stepping_over || inferior->lenders > 0;
 
 	log_debug(LOG_STOPS, "thread %d: %s %d", event->tid,
 		  event_kind_name(event->kind), event->signal);
+	if (thread && thread->debugreg_stale && !thread->late)
+		debugreg_catch_up(&run->engines.engine[ENGINE_DEBUGREG], thread);
 	event_handlers[event->kind](run, event);
-	if (exclusive && !run->stepping_over && !inferior->vforking)
+	if (exclusive && !run->stepping_over && inferior->lenders == 0)
 		proceed_all(run);
 }

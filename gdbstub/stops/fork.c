@@ -2,11 +2,23 @@
 /* Processes that come from others: fork, vfork, exec. */
 #include "base/log.h"
 #include "inferior/compat.h"
+#include "inferior/late.h"
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"
 
 /* ---- the child ---- */
+
+/* The kernel has given it its parent's options. */
+static void begin_late(const struct event *event, const struct inferior *child)
+{
+	struct thread *thread = TAILQ_FIRST(&child->threads);
+
+	if (!event->child_late)
+		return;
+	thread_set_late(thread);
+	thread->bound = !event->inferior->attached;
+}
 
 /* It goes its own way, with no trap of ours in its text. */
 static void let_go(const struct event *event)
@@ -18,6 +30,7 @@ static void let_go(const struct event *event)
 		log_warning("out of memory: child %d stays stopped", event->child_pid);
 		return;
 	}
+	begin_late(event, child);
 	if (event->own_memory)
 		breakpoints_clean_child(event->inferior->breakpoints, child);
 	inferior_detach(child, 0, 0);
@@ -38,6 +51,7 @@ static bool adopt(struct run *run, const struct event *event)
 			    event->child_pid);
 		return false;
 	}
+	begin_late(event, child);
 	child->hidden = true;
 	child->compat = parent->compat;
 	if (syscalls_copy(&child->syscalls, &parent->syscalls) < 0)
@@ -75,16 +89,62 @@ void fork_on_fork(struct run *run, const struct event *event)
  * traps there, as its parent does. From one that is let go they must be away until it
  * is done, and so that nobody runs past them meanwhile, the parent's other threads
  * wait; the parent itself goes on even if everything is being halted: it executes no
- * instruction before its child is done, so that a halt ends with all traps back.
+ * instruction before its child is done, and if that takes long, it is late for the halt
+ * (inferior/late.h). Of several threads that do this at a time, the last one that is
+ * done brings the traps back.
  */
+
+static void begin_lending(struct inferior *parent, struct thread *thread)
+{
+	if (!thread || thread->lends_memory)
+		return;
+	thread->lends_memory = true;
+	parent->lenders++;
+}
+
+/* True: nobody lends any longer. */
+static bool end_lending(struct thread *thread)
+{
+	if (!thread->lends_memory)
+		return false;
+	thread->lends_memory = false;
+	return --thread->inferior->lenders == 0;
+}
+
+bool fork_last_lender_ended(struct inferior *inferior)
+{
+	bool any = inferior->lenders > 0;
+	const struct thread *thread;
+
+	if (!any)
+		return false;
+	inferior->lenders = 0;
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		inferior->lenders += thread->lends_memory;
+	return inferior->lenders == 0;
+}
+
+void fork_forget_lenders(struct inferior *inferior)
+{
+	struct thread *thread;
+
+	inferior->lenders = 0;
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		thread->lends_memory = false;
+}
+
+static bool must_lend(const struct inferior *parent)
+{
+	return parent->lenders > 0 || breakpoints_have_traps(parent->breakpoints);
+}
 
 void fork_lend_memory(struct inferior *parent, pid_t maker)
 {
 	_cleanup_error_ struct error *error =
 		breakpoints_commit(parent->breakpoints, false);
 
-	if (!error && breakpoints_have_traps(parent->breakpoints)) {
-		parent->vforking = maker;
+	if (!error && must_lend(parent)) {
+		begin_lending(parent, inferior_thread(parent, maker));
 		error = breakpoints_lift_traps(parent->breakpoints, 0, true);
 	}
 	if (error)
@@ -96,17 +156,16 @@ static void lend_and_let_go(struct run *run, const struct event *event)
 	struct inferior *parent = event->inferior;
 	struct thread *thread;
 
-	/* Another thread's vfork, if one comes up here, is over when this returns. */
-	if (!event->own_memory && breakpoints_have_traps(parent->breakpoints)) {
+	if (!event->own_memory && must_lend(parent)) {
 		halt_all(run);
 		fork_lend_memory(parent, event->tid);
 	}
 	let_go(event);
 	thread = inferior_thread(parent, event->tid);
 	if (!thread) { /* killed meanwhile */
-		proceed_together(run, parent);
+		proceed_with_traps(run, parent);
 		proceed_all(run);
-	} else if (parent->vforking == event->tid) {
+	} else if (thread->lends_memory) {
 		proceed_alone(run, thread);
 	} else {
 		proceed_thread(run, thread);
@@ -142,8 +201,8 @@ void fork_on_vfork_done(struct run *run, const struct event *event)
 		if (child->vfork_parent == parent && child->vfork_maker == event->tid)
 			fork_give_back(child);
 	}
-	if (parent->vforking == event->tid)
-		proceed_together(run, parent);
+	if (end_lending(event->thread))
+		proceed_with_traps(run, parent);
 	if (run->wishes.vfork)
 		pending_set(run, event->thread,
 			    (struct stop){.kind = STOP_VFORK_DONE, .signal = SIGTRAP});
@@ -173,7 +232,7 @@ void fork_on_exec(struct run *run, const struct event *event)
 
 	if (!stepping || stepping->inferior == event->inferior)
 		run->stepping_over = 0;
-	event->inferior->vforking = 0;
+	fork_forget_lenders(event->inferior);
 	event->inferior->leaderless = false;
 	fork_give_back(event->inferior);
 	breakpoints_forget(event->inferior->breakpoints);

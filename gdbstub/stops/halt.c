@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "inferior/late.h"
 #include "stops/events.h"
 
 /*
@@ -19,6 +20,13 @@ static bool will_tell(const struct thread *thread)
 	return thread->running && (alone || !thread_is_zombie(thread));
 }
 
+/* One that the client does not wait for tells nothing before it is resumed. */
+static bool is_expected_to_tell(const struct thread *thread)
+{
+	return (!thread->late || thread->action.kind != RESUME_NONE) &&
+	       will_tell(thread);
+}
+
 bool halt_needed(const struct run *run)
 {
 	const struct inferior *inferior;
@@ -26,12 +34,73 @@ bool halt_needed(const struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (will_tell(thread))
+			if (is_expected_to_tell(thread))
 				return true;
 		}
 	}
 	return false;
 }
+
+/* ---- who does not stop ---- */
+
+/* They are waited for again if they have woken up. */
+static void look_again(const struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			thread_look_again(thread);
+	}
+}
+
+struct halt {
+	struct lateness lateness;
+	struct buffer text;	     /* on the first thread that has become late */
+	const struct output *output; /* where it is to be shown */
+	unsigned int late;	     /* so many have */
+};
+
+static void note_late(const struct run *run, struct halt *halt,
+		      const struct thread *thread)
+{
+	if (halt->late++ > 0)
+		return;
+	halt->output = run_output(run, thread->inferior);
+	thread_explain_late(thread, &halt->text);
+}
+
+static void say_late(struct halt *halt)
+{
+	if (halt->late == 0)
+		return;
+	if (halt->late > 1)
+		buffer_printf(&halt->text, "; nor do %u others", halt->late - 1);
+	buffer_append_string(&halt->text, ".\n");
+	halt->output->print(halt->output->data, buffer_string(&halt->text),
+			    halt->text.len);
+}
+
+/* Is there a thread that must be waited for? */
+static bool any_may_stop(const struct run *run, struct halt *halt)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread_is_held(thread) || !will_tell(thread))
+				continue;
+			if (!thread_becomes_late(thread, &halt->lateness))
+				return true;
+			note_late(run, halt, thread);
+		}
+	}
+	return false;
+}
+
+/* ---- all of them ---- */
 
 static void interrupt_all(const struct run *run)
 {
@@ -79,12 +148,20 @@ static bool take_all(struct run *run)
 void halt_all(struct run *run)
 {
 	bool halting = run->halting;
+	struct halt halt = {0};
 
 	run->halting = true;
-	while (halt_needed(run)) {
+	look_again(run);
+	lateness_begin(&halt.lateness);
+	while (any_may_stop(run, &halt)) {
 		interrupt_all(run);
-		if (!take_all(run))
+		lateness_look(&halt.lateness);
+		if (take_all(run))
+			lateness_begin(&halt.lateness);
+		else
 			wait_for_sigchld(run);
 	}
+	say_late(&halt);
+	buffer_deinit(&halt.text);
 	run->halting = halting;
 }

@@ -3,9 +3,12 @@
 #include <signal.h>
 #include <string.h>
 
+#include "inferior/late.h"
 #include "inferior/proc.h"
 #include "stops/control.h"
 #include "stops/pending.h"
+
+enum { ANSWER_PATIENCE = 200 }; /* ms */
 
 /* A request is answered by a thread of run->interrupt_pid, 0: by any. */
 bool interrupt_is_for(const struct run *run, const struct thread *thread)
@@ -44,22 +47,24 @@ static bool can_answer(struct run *run, const struct thread *thread, pid_t pid)
 
 static bool is_asked(const struct thread *thread)
 {
-	return thread->interrupting && !thread->stop_requested;
+	return thread->interrupting && !thread->late && !thread->stop_requested;
 }
 
-/* A thread of the process (0: of any) that runs or not, best one that was asked. */
-static struct thread *find_thread(struct run *run, pid_t pid, bool running)
+/* A thread of the process (0: of any) that is held or not, best one that was asked; a
+ * late one only if there is no other. */
+static struct thread *find_thread(struct run *run, pid_t pid, bool held)
 {
 	struct inferior *inferior;
 	struct thread *thread, *chosen = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->running != running || !can_answer(run, thread, pid))
+			if (thread_is_held(thread) != held ||
+			    !can_answer(run, thread, pid))
 				continue;
 			if (is_asked(thread))
 				return thread;
-			if (!chosen)
+			if (!chosen || (chosen->late && !thread->late))
 				chosen = thread;
 		}
 	}
@@ -68,10 +73,10 @@ static struct thread *find_thread(struct run *run, pid_t pid, bool running)
 
 void interrupt_ask(struct run *run)
 {
-	struct thread *thread = find_thread(run, run->interrupt_pid, true);
+	struct thread *thread = find_thread(run, run->interrupt_pid, false);
 
 	if (!thread)
-		thread = find_thread(run, 0, true);
+		thread = find_thread(run, 0, false);
 	run->interrupt_pid = thread ? thread->inferior->pid : 0;
 	if (thread && !is_asked(thread))
 		thread_interrupt(thread);
@@ -79,10 +84,10 @@ void interrupt_ask(struct run *run)
 
 void interrupt_answer_at_once(struct run *run)
 {
-	struct thread *thread = find_thread(run, run->newest, false);
+	struct thread *thread = find_thread(run, run->newest, true);
 
 	if (!thread)
-		thread = find_thread(run, 0, false);
+		thread = find_thread(run, 0, true);
 	if (!thread)
 		return;
 	run->interrupt_requested = false;
@@ -93,6 +98,33 @@ void run_interrupt(struct run *run)
 {
 	run->interrupt_requested = !TAILQ_EMPTY(&run->inferiors.list);
 	run->interrupt_pid = run->newest;
+	lateness_begin(&run->interrupt_lateness);
 	if (run->running)
 		interrupt_ask(run);
+}
+
+/*
+ * Nobody has answered: who was asked may sleep where it cannot stop. In all-stop mode
+ * everybody is asked anyway. In the end one that is late answers.
+ */
+static void answer_late(struct run *run)
+{
+	halt_all(run);
+	if (run->interrupt_requested && !pending_any(run))
+		interrupt_answer_at_once(run);
+	proceed_all(run);
+}
+
+void interrupt_go_on(struct run *run)
+{
+	/* Whom run_interrupt asked may have ended instead of stopping. */
+	interrupt_ask(run);
+	lateness_look(&run->interrupt_lateness);
+	if (run->interrupt_lateness.waited >= ANSWER_PATIENCE)
+		answer_late(run);
+}
+
+int run_patience(const struct run *run)
+{
+	return run->running && run->interrupt_requested ? ANSWER_PATIENCE : -1;
 }

@@ -55,7 +55,7 @@ static void pass_over(struct inferior *inferior)
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		thread->untold = false;
 		thread->passed_over = !inferior->hidden && !thread->hidden &&
-				      !thread->running &&
+				      thread_is_held(thread) &&
 				      thread->action.kind == RESUME_NONE;
 	}
 }

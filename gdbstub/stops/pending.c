@@ -23,15 +23,27 @@ static struct pending_stop *pending_create(struct run *run, struct stop stop)
 	return pending;
 }
 
+/* The user's request stays open, for the next stop. */
+static void give_way(struct run *run, struct thread *thread)
+{
+	if (!thread->pending_stop || !thread->pending_stop->gives_way)
+		return;
+	run->interrupt_requested |= thread->pending_stop->stop.signal == SIGINT;
+	pending_clear(thread);
+}
+
 void pending_set(struct run *run, struct thread *thread, struct stop stop)
 {
 	stop.pid = thread->inferior->pid;
 	stop.tid = thread->tid;
+	give_way(run, thread);
 	if (thread->pending_stop)
 		return;
 	thread->pending_stop = pending_create(run, stop);
-	if (thread->pending_stop)
-		TAILQ_INSERT_TAIL(&run->inferiors.has_pending, thread, has_pending);
+	if (!thread->pending_stop)
+		return;
+	thread->pending_stop->gives_way = thread->late;
+	TAILQ_INSERT_TAIL(&run->inferiors.has_pending, thread, has_pending);
 }
 
 void pending_set_step_ended(struct run *run, struct thread *thread)

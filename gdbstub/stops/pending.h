@@ -11,7 +11,9 @@ struct pending_stop {
 	struct stop stop;
 	uint64_t order;	 /* stops are reported in the order in which they were seen */
 	bool step_ended; /* SIGTRAP for no other reason */
-	bool replayed;	 /* it has been told once, with what led to it (replay.h) */
+	bool gives_way; /* the answer of a thread that was late: what it stops for comes
+			 * instead, if it does before this was told */
+	bool replayed;	/* it has been told once, with what led to it (replay.h) */
 };
 
 /** Notes a stop of a thread; one that it has already is kept instead. */

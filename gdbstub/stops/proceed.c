@@ -81,11 +81,11 @@ static bool is_ready(const struct thread *thread)
 /* May this thread run now, when some thread may have to run alone? */
 static bool may_run(const struct run *run, const struct thread *thread)
 {
-	pid_t alone =
-		run->stepping_over ? run->stepping_over : thread->inferior->vforking;
-
-	return !run->halting && is_ready(thread) &&
-	       (alone == 0 || alone == thread->tid);
+	if (run->halting || !is_ready(thread))
+		return false;
+	if (run->stepping_over)
+		return run->stepping_over == thread->tid;
+	return thread->inferior->lenders == 0 || thread->lends_memory;
 }
 
 /* In all-stop mode, a stop to report is one for everybody. */
@@ -140,12 +140,10 @@ static void step_over(struct run *run, struct thread *thread)
 	renew_interrupt(run, thread);
 }
 
-void proceed_together(struct run *run, struct inferior *inferior)
+void proceed_with_traps(struct run *run, struct inferior *inferior)
 {
 	struct inferior *other;
 
-	run->stepping_over = 0;
-	inferior->vforking = 0;
 	TAILQ_FOREACH (other, &run->inferiors.list, link) {
 		_cleanup_error_ struct error *error = NULL;
 
@@ -155,6 +153,12 @@ void proceed_together(struct run *run, struct inferior *inferior)
 		if (error)
 			log_warning("%s", error_text(error));
 	}
+}
+
+void proceed_together(struct run *run, struct inferior *inferior)
+{
+	run->stepping_over = 0;
+	proceed_with_traps(run, inferior);
 }
 
 void proceed_alone(struct run *run, struct thread *thread)

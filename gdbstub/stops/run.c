@@ -66,7 +66,7 @@ static void request_stop(struct run *run, struct thread *thread)
 	if (!is_resumed(thread) || thread->pending_stop || thread->stop_requested)
 		return;
 	thread->stop_requested = true;
-	if (thread->running)
+	if (!thread_is_held(thread))
 		thread_interrupt(thread);
 	else
 		pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL});
@@ -374,9 +374,10 @@ static bool poll_stop(struct run *run, struct stop *stop)
 	note_ended_leaders(run);
 	if (report_pending(run, stop))
 		return true;
-	/* Whom run_interrupt asked may have ended instead of stopping. */
 	if (run->running && run->interrupt_requested)
-		interrupt_ask(run);
+		interrupt_go_on(run);
+	if (report_pending(run, stop))
+		return true;
 	return !run->more && report_no_resumed(run, stop);
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "inferior/inferior.h"
+#include "inferior/late.h"
 #include "stops/breakpoints.h"
 #include "stops/output.h"
 
@@ -80,6 +81,7 @@ struct run {
 	/* Kept by run.c. */
 	bool more; /* run_poll has not taken all that the kernel has to tell */
 	bool interrupt_requested;
+	struct lateness interrupt_lateness; /* of the answer */
 	pid_t newest;	     /* the process that was started or attached to last */
 	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
 	bool halting;	     /* threads are being stopped: resume nobody */
@@ -143,6 +145,8 @@ void run_interrupt(struct run *run);
  * reported before run_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
+/** How long run_poll need not be called if nothing happens, in ms; -1: for ever. */
+int run_patience(const struct run *run);
 /**
  * Prints what commands have printed without a stop, for as long as the output is ready.
  * True: there was some, and more may follow soon.

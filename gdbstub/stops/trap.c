@@ -215,7 +215,7 @@ static bool runs(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->running)
+		if (!thread_is_held(thread))
 			return true;
 	}
 	return false;

@@ -2,6 +2,7 @@
 """A client that speaks the remote serial protocol byte by byte."""
 import os
 import re
+import select
 import socket
 
 LIMIT = 60 * int(os.environ.get("TRUEHIT_PATIENCE", "1"))
@@ -131,6 +132,10 @@ class Client:
                 self.notifications.append(packet.decode("latin1"))
             else:
                 raise ValueError(f"monitor {line}: {packet!r} after {text!r}")
+
+    def has_more(self):
+        """Is there something to receive?"""
+        return bool(self.buffer or select.select([self.socket], [], [], 0)[0])
 
     def interrupt(self):
         self.send_bytes(b"\x03")
