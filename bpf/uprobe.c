@@ -116,12 +116,7 @@ static void touch_variable(struct inferior *inferior, const struct insn_undo *un
  */
 static bool is_one_process(const struct inferior *inferior)
 {
-	const struct thread *thread;
-
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		if (thread->group != inferior->pid)
-			return false;
-	return true;
+	return inferior->ntasks == 0;
 }
 
 /*

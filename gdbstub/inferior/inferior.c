@@ -168,6 +168,7 @@ void thread_destroy(struct thread *thread)
 {
 	struct inferiors *inferiors = thread->inferior->owner;
 
+	thread_set_group(thread, thread->inferior->pid);
 	TAILQ_REMOVE(&thread->inferior->threads, thread, link);
 	table_remove(&inferiors->by_tid, &thread->by_tid);
 	if (thread->is_expected)
@@ -178,6 +179,15 @@ void thread_destroy(struct thread *thread)
 	free(thread->last_hit);
 	free(thread->last_regset);
 	free(thread);
+}
+
+void thread_set_group(struct thread *thread, pid_t group)
+{
+	struct inferior *inferior = thread->inferior;
+
+	inferior->ntasks -= thread->group != inferior->pid;
+	inferior->ntasks += group != inferior->pid;
+	thread->group = group;
 }
 
 void thread_renumber(struct thread *thread, pid_t tid)

@@ -154,6 +154,8 @@ struct inferior {
 	bool hidden;	      /* forked: the client has not been told of it yet; or: */
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
+	unsigned int ntasks;  /* threads that are none for the kernel (thread_leads), and
+			       * the like: of other groups than pid */
 	bool leaderless;      /* its leader ends before others, and stops/ knows */
 	unsigned int lenders; /* threads with lends_memory: only they run until their
 			       * vfork children are done with it */
@@ -223,6 +225,8 @@ static inline bool thread_is_held(const struct thread *thread)
 /** Adds a thread (stopped) of the inferior's process. NULL: out of memory. */
 struct thread *thread_create(struct inferior *inferior, pid_t tid);
 void thread_destroy(struct thread *thread);
+/** It is of that thread group. */
+void thread_set_group(struct thread *thread, pid_t group);
 /** Exec gives a thread its leader's tid. */
 void thread_renumber(struct thread *thread, pid_t tid);
 

@@ -293,8 +293,9 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 	event->kind = EVENT_CLONE;
 	event->child = thread_create(thread->inferior, child);
 	if (event->child) {
-		event->child->group =
-			is_in_group(child, thread->group) ? thread->group : child;
+		thread_set_group(event->child, is_in_group(child, thread->group)
+						       ? thread->group
+						       : child);
 		event->child->group_stopped = thread->group_stopped;
 		if (late)
 			thread_set_late(event->child);
@@ -391,7 +392,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 		return let_go(thread, event);
 	destroy_others(thread);
 	thread_renumber(thread, inferior->pid);
-	thread->group = inferior->pid;
+	thread_set_group(thread, inferior->pid);
 	thread->running = false;
 	thread->injected_signal = 0;
 	memory_open(inferior);

@@ -198,7 +198,7 @@ Test(uprobe, other_threads_see_stores, .init = begin)
 	insert(PUSH);
 	cr_expect_not(engine->ops->outdated(engine, &location));
 	/* A probe of the process does not see such a task. */
-	other.group = other.tid;
+	thread_set_group(&other, other.tid);
 	cr_expect(engine->ops->outdated(engine, &location));
 	take_out(false);
 	expect_refused(PUSH, BREAKPOINT_SOFTWARE, 0, "no thread of the process");
