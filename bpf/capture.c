@@ -97,15 +97,16 @@ static void begin_record(struct compiler *c, uint32_t full)
 {
 	struct bpf_emitter *e = &c->emitter;
 
+	where_emit_index(c, REG_LOCATION);
 	bpf_emit_map(e, BPF_REG_1, c->options->output_fd);
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, in_record(c->capture.size)));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_3, 0));
 	bpf_emit(e, bpf_call(BPF_FUNC_ringbuf_reserve));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), full);
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_OUTPUT, BPF_REG_0));
-	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_0,
-				  offsetof(struct bpf_output_record, location),
-				  (int32_t)c->options->location));
+	bpf_emit(e,
+		 bpf_store(BPF_DW, BPF_REG_0,
+			   offsetof(struct bpf_output_record, location), REG_LOCATION));
 	for (size_t i = 0; i < c->capture.count; i++)
 		bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_0,
 					  in_record(c->capture.printfs[i].offset), 0));

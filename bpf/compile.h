@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The compiler: agent expressions to one BPF program per location.
+ * The compiler: agent expressions to a BPF program for a location, or for many.
  *
  * What leaves watched bytes as they were is false (watch.h). Else the program evaluates
  * the conditions in order and comes to one of three verdicts,
@@ -51,19 +51,26 @@ struct bpf_watch {
 struct bpf_site {
 	enum bpf_kind kind;
 	struct bpf_watch watch;
-	/* Of a uprobe: the instruction there, which the kernel executes ... */
-	uint8_t insn[INSN_LEN_MAX];
+	/* Of a uprobe: how long the instruction there is, which the kernel executes, */
 	unsigned int insn_len;
-	/* ... what it overwrites (probe.h), */
+	/* what it overwrites (probe.h), */
 	struct insn_store store;
 	/* and that a thread is to stop before it, at arch_ops.nowhere. */
 	bool redirects;
 };
 
+/** Is the index of its location told to the program at each hit, by the cookie of the
+ * link (Linux 6.6, as such links)? Then one program serves many locations. */
+static inline bool bpf_is_told(enum bpf_kind kind)
+{
+	return kind == BPF_KIND_UPROBE_MULTI;
+}
+
 struct bpf_compile_options {
 	const struct arch_ops *arch;
 	struct bpf_site site;
-	unsigned int location;	 /* index into bpf_shared.locations */
+	unsigned int location;	 /* index into bpf_shared.locations; of a program
+				  * that is told it, as bpf_is_told: ignored */
 	int shared_fd;		 /* the map with struct bpf_shared */
 	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
 	int output_fd;		 /* ... and of struct bpf_output_record */

@@ -134,6 +134,14 @@ void mode_emit_begin(struct compiler *c);
 /** To the maybe exit if the hit came in kernel mode; @reg is free to be used. */
 void mode_check_user(struct compiler *c, uint8_t reg);
 
+/* where.c */
+
+/** The index of the location that is hit, in @reg; where it is told, r0 to r5 are used
+ * up. */
+void where_emit_index(struct compiler *c, uint8_t reg);
+/** REG_LOCATION = its struct bpf_location; r0 to r5 are used up. */
+void where_emit(struct compiler *c);
+
 /* exits.c */
 
 void exits_return(struct compiler *c, int32_t value);

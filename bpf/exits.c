@@ -125,8 +125,8 @@ static void emit_head(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 
-	bpf_emit(e, bpf_store_imm(BPF_W, BPF_REG_FP, FRAME_FIELD(location),
-				  (int32_t)c->options->location));
+	where_emit_index(c, BPF_REG_0);
+	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(location), BPF_REG_0));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(verdict), REG_VERDICT));
 	bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_FIELD(by_stop), REG_BY_STOP));
 	values_load_pc(c, BPF_REG_1);
@@ -210,13 +210,6 @@ static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, uint32_t 
 	bpf_emit_jump(&c->emitter, bpf_jump(), next);
 }
 
-static void emit_location(struct compiler *c)
-{
-	bpf_emit_map_value(&c->emitter, REG_LOCATION, c->options->shared_fd,
-			   (uint32_t)offsetof(struct bpf_shared, locations) +
-				   c->options->location * sizeof(struct bpf_location));
-}
-
 static void emit_verdicts(struct compiler *c, bool used_false)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -233,14 +226,14 @@ static void emit_verdicts(struct compiler *c, bool used_false)
 		emit_verdict(c, BPF_MAYBE, decided);
 	}
 	bpf_emit_bind(e, decided);
-	emit_location(c);
+	where_emit(c);
 }
 
 static void emit_commands(struct compiler *c, uint32_t captured)
 {
 	capture_emit(c, captured);
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, BPF_TRUE));
-	emit_location(c);
+	where_emit(c);
 	exits_count(c, offsetof(struct bpf_location, uncaptured));
 }
 

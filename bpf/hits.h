@@ -18,7 +18,10 @@
 #include "bpf/watch.h"
 #include "stops/shadow.h"
 
-enum { BPF_LOCATIONS_MAX = 1023 };
+enum {
+	BPF_LOCATIONS_MAX = 1023,
+	BPF_LOCATION_MASK = 1023, /* what an index is made of */
+};
 
 /** What a program decided about a hit. False hits leave no record. */
 enum bpf_verdict { BPF_FALSE, BPF_TRUE, BPF_MAYBE };
@@ -37,6 +40,7 @@ struct bpf_location {
 	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */
 	struct watch_last last;	 /* of a write watchpoint: what its filter compares */
 	uint64_t armed;		 /* of a uprobe: its address; 0: hits are none */
+	uint64_t text[2];	 /* ... and its instruction behind the trap (probe.h) */
 };
 
 /** Entries are found by a thread's bucket, at one of its places. */

@@ -115,7 +115,7 @@ static void perf_placement_destroy(struct perf_event *state,
 {
 	perf_placement_close(placement);
 	placement_retire(&placement->base, state->placements);
-	program_put(placement->base.programs, placement->base.program);
+	placement_deinit(&placement->base);
 	free(placement);
 }
 

@@ -29,7 +29,7 @@ void placements_destroy(struct placements *placements)
 struct bpf_location *placement_shared(const struct placement *placement,
 				      const struct placements *placements)
 {
-	return &placements->kernel.shared->locations[placement->program->location];
+	return &placements->kernel.shared->locations[placement->index];
 }
 
 struct error *placement_init(struct placement *placement, struct engine *engine,
@@ -38,6 +38,7 @@ struct error *placement_init(struct placement *placement, struct engine *engine,
 {
 	struct placements *placements = engine->placements;
 	struct error *error;
+	int index;
 
 	if (descriptors_are_short())
 		return descriptors_error("the kernel gets no program for it");
@@ -45,22 +46,40 @@ struct error *placement_init(struct placement *placement, struct engine *engine,
 			    site, &placement->program);
 	if (error)
 		return error;
+	index = program_take_location(programs, placement->program);
+	if (index < 0) {
+		program_put(programs, placement->program);
+		return program_error(index);
+	}
+	placement->index = (unsigned int)index;
 	placement->engine = engine;
 	placement->location = location;
 	placement->programs = programs;
 	placement_shared(placement, placements)->gate = location->gate;
 	placement_shared(placement, placements)->last = location->watch.last;
 	TAILQ_INSERT_TAIL(&placements->list, placement, link);
+	placements->by_index[index] = placement;
 	return NULL;
 }
 
 void placement_retire(struct placement *placement, struct placements *placements)
 {
 	bpf_kernel_drain(&placements->kernel);
-	records_forget_location(&placements->records, placement->program->location);
+	records_forget_location(&placements->records, placement->index);
 	TAILQ_REMOVE(&placements->list, placement, link);
+	placements->by_index[placement->index] = NULL;
 	placement->location->gate = placement_shared(placement, placements)->gate;
 	placement->location->watch.last = placement_shared(placement, placements)->last;
+}
+
+void placement_deinit(struct placement *placement)
+{
+	if (!placement->program)
+		return;
+	program_give_location(placement->programs, placement->program,
+			      placement->index);
+	program_put(placement->programs, placement->program);
+	placement->program = NULL;
 }
 
 void placement_thread_added(const struct placement *placement,
@@ -68,7 +87,7 @@ void placement_thread_added(const struct placement *placement,
 			    const struct thread *thread)
 {
 	struct bpf_shared *shared = placements->kernel.shared;
-	unsigned int location = placement->program->location;
+	unsigned int location = placement->index;
 	uint32_t tid = (uint32_t)thread->tid;
 
 	tally_retire(shared, location, tid);
@@ -77,12 +96,7 @@ void placement_thread_added(const struct placement *placement,
 
 struct placement *placements_find(const struct placements *placements, uint64_t index)
 {
-	struct placement *placement;
-
-	TAILQ_FOREACH (placement, &placements->list, link)
-		if (placement->program->location == index)
-			return placement;
-	return NULL;
+	return index < BPF_LOCATIONS_MAX ? placements->by_index[index] : NULL;
 }
 
 void placements_set_shadow(struct placements *placements, const struct shadow *shadow)

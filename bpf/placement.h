@@ -30,6 +30,7 @@ struct placement {
 	struct location *location;
 	struct programs *programs; /* the cache that the program is of */
 	struct program *program;
+	unsigned int index; /* into bpf_shared.locations */
 	uint64_t lost_seen; /* lost records that were noticed so far */
 	uint64_t forgotten; /* hits that were counted before the last reset */
 	/* A record of it is the thread's, at this stop. False: the thread is shown
@@ -46,6 +47,7 @@ struct placements {
 	struct error *unusable; /* why no program can be loaded here, or NULL */
 	struct records records;
 	struct placement_list list;
+	struct placement *by_index[BPF_LOCATIONS_MAX]; /* NULL: none */
 };
 
 /* ---- placement.c ---- */
@@ -60,14 +62,16 @@ void placements_destroy(struct placements *placements);
 struct error *placement_init(struct placement *placement, struct engine *engine,
 			     struct programs *programs, struct location *location,
 			     const struct bpf_site *site);
-/** The program runs no longer. Hits that wait to be told are forgotten, and the
- * location has its gate and values back; the program is the caller's to put back. */
+/** Its hits count no longer. Those that wait to be told are forgotten, and the
+ * location has its gate and values back. */
 void placement_retire(struct placement *placement, struct placements *placements);
+/** The program runs no longer for it, and is given back. */
+void placement_deinit(struct placement *placement);
 /** The hits of an ended thread with the same tid are not this new one's. */
 void placement_thread_added(const struct placement *placement,
 			    const struct placements *placements,
 			    const struct thread *thread);
-/** By the location index of its program; NULL: it is gone. */
+/** By the location index that its program leaves in records; NULL: it is gone. */
 struct placement *placements_find(const struct placements *placements, uint64_t index);
 struct bpf_location *placement_shared(const struct placement *placement,
 				      const struct placements *placements);

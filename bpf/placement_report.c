@@ -13,7 +13,7 @@ uint64_t placement_hits_seen(const struct placement *placement,
 			     const struct placements *placements)
 {
 	struct tally_hits hits =
-		tally_total(placements->kernel.shared, placement->program->location);
+		tally_total(placements->kernel.shared, placement->index);
 
 	return placement->forgotten + sum(&hits);
 }
@@ -34,8 +34,8 @@ void placement_counts(struct engine *engine, const struct location *location,
 {
 	const struct placement *placement = location->engine_data;
 
-	tally_each(engine->placements->kernel.shared, placement->program->location,
-		   add_hits, counts);
+	tally_each(engine->placements->kernel.shared, placement->index, add_hits,
+		   counts);
 }
 
 static void forget(void *data, uint32_t tid, const struct tally_hits *hits)
@@ -50,8 +50,8 @@ void placement_reset_counts(struct engine *engine, struct location *location)
 {
 	struct placement *placement = location->engine_data;
 
-	tally_take(engine->placements->kernel.shared, placement->program->location,
-		   forget, placement);
+	tally_take(engine->placements->kernel.shared, placement->index, forget,
+		   placement);
 	placement_shared(placement, engine->placements)->uncaptured = 0;
 }
 

@@ -28,20 +28,21 @@ static void emit_tail_call(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_tail_call));
 }
 
+enum { TEXT_WORD = sizeof(uint64_t) };
+
 /* To the maybe exit unless the program sees these bytes of the instruction. */
-static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int size)
+static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int size,
+			    int16_t field)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint64_t bytes = 0;
 
-	memcpy(&bytes, c->options->site.insn + from, size);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_SCRATCH, 0));
 	values_load_pc(c, BPF_REG_3);
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, (int32_t)from));
 	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)size);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_TEXT);
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, FRAME_SCRATCH));
-	bpf_emit_const(e, BPF_REG_2, bytes);
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LOCATION, field));
 	exits_doubt(c, bpf_jump_if(BPF_JNE, BPF_REG_1, BPF_REG_2), BPF_DOUBT_TEXT);
 }
 
@@ -49,9 +50,14 @@ static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int 
 static void emit_check_text(struct compiler *c)
 {
 	const unsigned int len = c->options->site.insn_len;
+	int16_t field = offsetof(struct bpf_location, text);
 
-	for (unsigned int at = c->options->arch->breakpoint_len; at < len; at += 8)
-		emit_check_insn(c, at, len - at < 8 ? len - at : 8);
+	for (unsigned int at = c->options->arch->breakpoint_len; at < len;
+	     at += TEXT_WORD) {
+		emit_check_insn(c, at, len - at < TEXT_WORD ? len - at : TEXT_WORD,
+				field);
+		field += TEXT_WORD;
+	}
 }
 
 void probe_emit_begin(struct compiler *c)
@@ -62,12 +68,9 @@ void probe_emit_begin(struct compiler *c)
 	if (!probe_is(c))
 		return;
 	here = bpf_emit_new_labels(e, 1);
-	bpf_emit_map_value(
-		e, BPF_REG_2, c->options->shared_fd,
-		(uint32_t)(offsetof(struct bpf_shared, locations) +
-			   c->options->location * sizeof(struct bpf_location) +
-			   offsetof(struct bpf_location, armed)));
-	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, BPF_REG_2, 0));
+	where_emit(c);
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LOCATION,
+			     offsetof(struct bpf_location, armed)));
 	values_load_pc(c, BPF_REG_1);
 	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_1, BPF_REG_2), here);
 	emit_tail_call(c);
@@ -168,6 +171,20 @@ void probe_emit_send(struct compiler *c, uint32_t sent)
 }
 
 /* ---- the stub's part ---- */
+
+_Static_assert(INSN_LEN_MAX - 1 <= sizeof(((struct bpf_location *)NULL)->text),
+	       "an instruction behind its trap");
+
+void probe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
+	       unsigned int len)
+{
+	const unsigned int trap = arch_native()->breakpoint_len;
+
+	memset(location->text, 0, sizeof(location->text));
+	if (len > trap)
+		memcpy(location->text, insn + trap, len - trap);
+	__atomic_store_n(&location->armed, addr, __ATOMIC_SEQ_CST);
+}
 
 static int add(const struct regs *regs, unsigned int number, unsigned int scale,
 	       uint64_t *addr)

@@ -40,4 +40,8 @@ bool probe_is_behind(const struct bpf_hit_record *record, const struct regs *reg
  */
 int probe_put_back(const struct bpf_hit_record *record, struct regs *regs);
 
+/** Of a uprobe at @addr, whose instruction is @insn: hits count from now on. */
+void probe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
+	       unsigned int len);
+
 #endif

@@ -56,7 +56,8 @@ static void program_free(struct program *program)
 
 static void program_destroy(struct programs *programs, struct program *program)
 {
-	bpf_kernel_free_location(programs->kernel, program->location);
+	if (!program_is_told(program))
+		bpf_kernel_free_location(programs->kernel, program->location);
 	program_free(program);
 }
 
@@ -86,11 +87,10 @@ static bool site_equal(const struct bpf_site *a, const struct bpf_site *b)
 {
 	return a->kind == b->kind && watch_equal(&a->watch, &b->watch) &&
 	       store_equal(&a->store, &b->store) && a->redirects == b->redirects &&
-	       a->insn_len == b->insn_len &&
-	       memcmp(a->insn, b->insn, sizeof(a->insn)) == 0;
+	       a->insn_len == b->insn_len;
 }
 
-static struct program *find_idle(struct programs *programs,
+static struct program *find_free(struct programs *programs,
 				 const struct agent_list *conditions,
 				 const struct agent_list *commands,
 				 const struct bpf_site *site)
@@ -98,7 +98,7 @@ static struct program *find_idle(struct programs *programs,
 	struct program *program;
 
 	TAILQ_FOREACH (program, &programs->list, link)
-		if (!program->used &&
+		if ((program->users == 0 || program_is_told(program)) &&
 		    agent_list_equal(&program->conditions, conditions) &&
 		    agent_list_equal(&program->commands, commands) &&
 		    site_equal(&program->site, site))
@@ -114,13 +114,24 @@ static void trim(struct programs *programs, unsigned int max)
 	while (program && programs->nidle > max) {
 		struct program *previous = TAILQ_PREV(program, program_list, link);
 
-		if (!program->used) {
+		if (program->users == 0) {
 			TAILQ_REMOVE(&programs->list, program, link);
 			program_destroy(programs, program);
 			programs->nidle--;
 		}
 		program = previous;
 	}
+}
+
+/* -ENOSPC: all are in use. */
+static int take_index(struct programs *programs)
+{
+	int location = bpf_kernel_take_location(programs->kernel);
+
+	if (location >= 0)
+		return location;
+	trim(programs, 0);
+	return bpf_kernel_take_location(programs->kernel);
 }
 
 /* A program without code, lists and location index only: 0, -ENOMEM, or -ENOSPC if
@@ -142,11 +153,7 @@ static int program_create(struct programs *programs,
 		program_free(program);
 		return -ENOMEM;
 	}
-	location = bpf_kernel_take_location(programs->kernel);
-	if (location < 0) {
-		trim(programs, 0);
-		location = bpf_kernel_take_location(programs->kernel);
-	}
+	location = program_is_told(program) ? 0 : take_index(programs);
 	if (location < 0) {
 		program_free(program);
 		return location;
@@ -274,6 +281,13 @@ static struct error *make_code(struct programs *programs, struct program *progra
 	return load_stand_in(program, options);
 }
 
+struct error *program_error(int err)
+{
+	return error_create(-err == ENOSPC ? ENOBUFS : -err,
+			    "no place for another program in the kernel (%d at most)",
+			    BPF_LOCATIONS_MAX);
+}
+
 static struct error *program_make(struct programs *programs,
 				  const struct agent_list *conditions,
 				  const struct agent_list *commands,
@@ -284,10 +298,7 @@ static struct error *program_make(struct programs *programs,
 	int r = program_create(programs, conditions, commands, site, &program);
 
 	if (r < 0)
-		return error_create(-r == ENOSPC ? ENOBUFS : -r,
-				    "no place for another program in the kernel (%d at "
-				    "most)",
-				    BPF_LOCATIONS_MAX);
+		return program_error(r);
 	error = make_code(programs, program);
 	if (error) {
 		program_destroy(programs, program);
@@ -310,11 +321,12 @@ struct error *program_get(struct programs *programs,
 	conditions = conditions ? conditions : &none;
 	commands = commands ? commands : &none;
 	site = site ? site : &breakpoint;
-	program = find_idle(programs, conditions, commands, site);
+	program = find_free(programs, conditions, commands, site);
 	if (program) {
-		programs->nidle--;
-		programs->kernel->shared->locations[program->location] =
-			(struct bpf_location){0};
+		programs->nidle -= program->users == 0;
+		if (!program_is_told(program))
+			programs->kernel->shared->locations[program->location] =
+				(struct bpf_location){0};
 	} else {
 		struct error *error =
 			program_make(programs, conditions, commands, site, &program);
@@ -322,7 +334,7 @@ struct error *program_get(struct programs *programs,
 		if (error)
 			return error;
 	}
-	program->used = true;
+	program->users++;
 	*ret = program;
 	return NULL;
 }
@@ -336,10 +348,26 @@ void program_put(struct programs *programs, struct program *program)
 {
 	if (!program)
 		return;
-	tally_clear(programs->kernel->shared, program->location);
-	program->used = false;
+	if (!program_is_told(program))
+		tally_clear(programs->kernel->shared, program->location);
+	if (--program->users > 0)
+		return;
 	programs->nidle++;
 	TAILQ_REMOVE(&programs->list, program, link);
 	TAILQ_INSERT_HEAD(&programs->list, program, link);
 	trim(programs, PROGRAMS_IDLE_MAX);
+}
+
+int program_take_location(struct programs *programs, const struct program *program)
+{
+	return program_is_told(program) ? take_index(programs) : (int)program->location;
+}
+
+void program_give_location(struct programs *programs, const struct program *program,
+			   unsigned int location)
+{
+	if (!program_is_told(program))
+		return;
+	tally_clear(programs->kernel->shared, location);
+	bpf_kernel_free_location(programs->kernel, location);
 }

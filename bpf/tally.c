@@ -42,18 +42,46 @@ static void emit_claim(struct compiler *c, uint32_t found)
 	bpf_emit_bind(e, taken);
 }
 
+/* r4 = the key of an index that is told, with tid 0, r0 = where its buckets begin. */
+static void emit_told(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	where_emit_index(c, BPF_REG_0);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_4, BPF_REG_0));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_4, 1));
+	bpf_emit(e, bpf_alu_imm(BPF_LSH, BPF_REG_4, 32));
+	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_0, SPREAD));
+}
+
+/* r4 = the thread's key, r1 = its bucket. */
+static void emit_key(struct compiler *c)
+{
+	const uint32_t location = c->options->location;
+	const bool told = bpf_is_told(c->options->site.kind);
+	struct bpf_emitter *e = &c->emitter;
+
+	if (told)
+		emit_told(c);
+	else
+		bpf_emit_const(e, BPF_REG_4, key_of(location, 0));
+	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_TID));
+	bpf_emit(e, bpf_alu(BPF_OR, BPF_REG_4, BPF_REG_1));
+	if (told)
+		bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_1, BPF_REG_0));
+	else
+		bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1,
+					(int32_t)first_bucket(location)));
+	bpf_emit(e, bpf_alu_imm(BPF_AND, BPF_REG_1, BPF_TALLY_BUCKETS - 1));
+}
+
 /* r2 = the thread's entry, or the one for others if all places are taken. */
 static void emit_find(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint32_t location = c->options->location;
 	uint32_t try = bpf_emit_new_labels(e, 2), found = try + 1;
 
-	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_TID));
-	bpf_emit_const(e, BPF_REG_4, key_of(location, 0));
-	bpf_emit(e, bpf_alu(BPF_OR, BPF_REG_4, BPF_REG_1));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, (int32_t)first_bucket(location)));
-	bpf_emit(e, bpf_alu_imm(BPF_AND, BPF_REG_1, BPF_TALLY_BUCKETS - 1));
+	emit_key(c);
 	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_1,
 				BPF_TALLY_PLACES * sizeof(struct bpf_tally)));
 	bpf_emit_map_value(e, BPF_REG_2, c->options->shared_fd,

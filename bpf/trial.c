@@ -352,6 +352,7 @@ struct error *trial_open_probe(const struct trial *trial,
 				   &target);
 	if (error)
 		return error;
+	target.cookie = TRIAL_COOKIE;
 	*fd = uprobe_event_open(options, &target, trial->pid, program_fd);
 	uprobe_target_deinit(&target);
 	return *fd < 0 ? uprobe_event_error(options, -*fd) : NULL;

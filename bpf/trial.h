@@ -59,6 +59,10 @@ struct error *trial_pass(struct trial *trial, int program_fd, bool sigtrap,
 struct error *trial_read(struct trial *trial, int program_fd, bool sigtrap,
 			 bool blocked, struct trial_outcome *outcome);
 
+/** What a multi link tells its program (uprobe_target.cookie): no number that is there
+ * by accident. */
+enum { TRIAL_COOKIE = 700 };
+
 /**
  * Opens a uprobe in the child, at the first instruction of a function of ours. Returns
  * the descriptor, the caller's: the child has none of ours.

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bpf/probe.h"
 #include "bpf/uprobe_trial.h"
 #include "stops/trap.h"
 #include "stops/undo.h"
@@ -82,7 +83,7 @@ static void on_closed(struct closing *closing)
 		(struct uprobe_placement *)((char *)closing -
 					    offsetof(struct uprobe_placement, closing));
 
-	program_put(placement->base.programs, placement->base.program);
+	placement_deinit(&placement->base);
 	placement_free(placement);
 }
 
@@ -198,7 +199,9 @@ static struct error *open_and_check(struct uprobe_placement *placement)
 
 	if (err < 0)
 		return error_create(-err, "the instruction cannot be read");
-	shared_of(placement)->armed = location->addr;
+	probe_arm(shared_of(placement), location->addr, placement->insn,
+		  placement->undo.len);
+	placement->target.cookie = placement->base.index;
 	placement->closing.fd =
 		uprobe_event_open(&placement->state->options, &placement->target,
 				  location->inferior->pid, placement->base.program->fd);
@@ -231,7 +234,6 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 	if (!error) {
 		site.store = placement->undo.store;
 		site.insn_len = placement->undo.len;
-		memcpy(site.insn, placement->insn, sizeof(site.insn));
 		error = placement_init(&placement->base, engine, &state->programs,
 				       location, &site);
 	}

@@ -285,6 +285,7 @@ static int open_multi(const struct uprobe_target *target, pid_t pid, int program
 		.attach_type = UPROBE_MULTI_ATTACH_TYPE,
 		.path = (uintptr_t)target->path,
 		.offsets = (uintptr_t)&target->offset,
+		.cookies = (uintptr_t)&target->cookie,
 		.cnt = 1,
 		.pid = (uint32_t)pid,
 	};

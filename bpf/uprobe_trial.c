@@ -12,17 +12,24 @@
 #include "bpf/kernel.h"
 #include "bpf/trial.h"
 
-/* Counts its hits, and says false. */
+/* Counts its hits, and says false. A multi link's adds what it is told (where.c). */
 static int load_counter(const struct uprobe_options *options, int map_fd)
 {
 	const struct bpf_insn insns[] = {
+		options->multi ? (struct bpf_insn){.code = BPF_JMP | BPF_CALL,
+						   .imm = BPF_FUNC_get_attach_cookie}
+			       : (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K,
+						   .dst_reg = BPF_REG_0,
+						   .imm = TRIAL_COOKIE},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X,
+		 .dst_reg = BPF_REG_2,
+		 .src_reg = BPF_REG_0},
 		/* r1 = the address of the map's only value */
 		{.code = BPF_LD | BPF_IMM | BPF_DW,
 		 .dst_reg = BPF_REG_1,
 		 .src_reg = BPF_PSEUDO_MAP_VALUE,
 		 .imm = map_fd},
 		{0},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1},
 		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
 		 .dst_reg = BPF_REG_1,
 		 .src_reg = BPF_REG_2,
@@ -91,9 +98,9 @@ static struct error *try_in(struct trial *trial, struct closer *closer,
 	if (error)
 		return error;
 	count = read_count(map_fd);
-	if (count != 2)
-		return error_create(0, "%llu hits instead of 2 of two threads",
-				    (unsigned long long)count);
+	if (count != 2 * TRIAL_COOKIE)
+		return error_create(0, "%llu instead of 2 hits of two threads, %d each",
+				    (unsigned long long)count, TRIAL_COOKIE);
 	return NULL;
 }
 

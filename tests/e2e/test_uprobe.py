@@ -82,6 +82,69 @@ emit(status=events.exit_code)
     t.match(re.escape(plain.output().strip()), server.output(), "the program's result")
 
 
+SAME = 50
+
+
+def loaded_programs(server):
+    """How many BPF programs the server holds; None: others may not look."""
+    directory = f"/proc/{server}/fdinfo"
+    try:
+        texts = [open(os.path.join(directory, name)).read() for name in os.listdir(directory)]
+    except PermissionError:
+        return None
+    return len(set(re.findall(r"^prog_id:\t(\d+)", "\n".join(
+        text for text in texts if "prog_jited" in text), re.M)))
+
+
+def test_the_same_condition_at_many(t):
+    """One program serves them, and yet each has its counts, its own hits and is ignored
+    by itself."""
+    need_uprobes(t)
+    server = t.server("COMM", t.prog("many"), THREADS, ROUNDS)
+    gdb = t.gdb(server, "monitor set engine uprobe", "set breakpoint always-inserted on",
+                "break main", "continue", prog=t.prog("many"), python=f"""
+for n in range({SAME}):
+    run(f"break *part{{n:03}} if (int)$rdi == 3 && (int)$rsi == 1")
+run("monitor ignore part001 1")
+run("break done")
+found = []
+while True:
+    run("continue")
+    if not alive() or gdb.selected_frame().name() == "done":
+        break
+    found.append([gdb.selected_frame().name(), *(int(gdb.parse_and_eval(f"(int){{r}}"))
+                                                 for r in ("$rdi", "$rsi"))])
+emit(found=found, table=run("monitor breakpoints"))
+run("delete")
+run("continue")
+""")
+    stops = gdb.results[-1]
+    t.equal(stops["found"], [[f"part{n:03}", 3, 1] for n in range(SAME) if n != 1], "stops")
+    rows = [row for row in harness.breakpoint_rows(stops["table"]) if "part" in row["text"]]
+    t.equal(len(rows), SAME, "breakpoints")
+    t.equal({(row["hits"], row["true"], row["maybe"]) for row in rows},
+            {(THREADS * ROUNDS, 1, 0)}, "counts")
+    t.check(all(" uprobe " in row["text"] for row in rows), "all are uprobes")
+
+
+def test_programs_are_few(t):
+    """To verify a program takes the kernel most of a millisecond, which gdb would wait
+    for at each of many breakpoints."""
+    need_uprobes(t)
+    many = Many(t)
+    many.client.monitor("set engine uprobe")
+    many.insert(0, NEVER)
+    before = loaded_programs(many.server.serving)
+    for part in range(1, SAME):
+        many.insert(part, NEVER)
+    t.equal(set(engines(many.table())), {"uprobe"}, "engines")
+    after = loaded_programs(many.server.serving)
+    if before is None:
+        t.skip("nobody may look into the server")
+    many.client.close()
+    t.equal(after, before, "programs")
+
+
 def part_addresses(t, process, count=PARTS):
     """Where part000, part001, ... are in a process that runs `many`."""
     symbols = subprocess.run(["nm", t.prog("many")], check=True, capture_output=True,

@@ -117,15 +117,45 @@ Test(program, sites_tell_programs_apart)
 		first[i] = get_at(&sites[i]);
 		cr_expect_neq(first[i], plain);
 		program_put(&programs, first[i]);
-		kernel.shared->locations[first[i]->location].armed = 1;
+		if (!program_is_told(first[i]))
+			kernel.shared->locations[first[i]->location].armed = 1;
 	}
 	cr_expect_eq(programs.nidle, COUNT + 1);
 	for (unsigned int i = 0; i < COUNT; i++) {
 		again = get_at(&sites[i]);
 		cr_expect_eq(again, first[i]);
-		cr_expect_eq(kernel.shared->locations[again->location].armed, 0);
+		if (!program_is_told(again))
+			cr_expect_eq(kernel.shared->locations[again->location].armed,
+				     0);
 		program_put(&programs, again);
 	}
+}
+
+/* To verify one takes the kernel most of a millisecond. */
+Test(program, one_that_is_told_its_location_serves_many)
+{
+	const struct bpf_site site = {.kind = BPF_KIND_UPROBE_MULTI, .insn_len = 3},
+			      longer = {.kind = BPF_KIND_UPROBE_MULTI, .insn_len = 4};
+	struct program *first = get_at(&site), *other = get_at(&longer);
+	int a = program_take_location(&programs, first),
+	    b = program_take_location(&programs, first);
+
+	cr_expect_eq(get_at(&site), first);
+	cr_expect_neq(other, first, "another length of the instruction");
+	cr_assert_geq(a, 0);
+	cr_assert_geq(b, 0);
+	cr_expect_neq(a, b);
+	kernel.shared->locations[a].armed = 1;
+	kernel.shared->locations[a].others.hits.by[BPF_TRUE] = 5;
+	program_give_location(&programs, first, (unsigned int)a);
+	cr_expect_eq(program_take_location(&programs, first), a);
+	cr_expect_eq(kernel.shared->locations[a].armed, 0);
+	cr_expect_eq(tally_total(kernel.shared, (unsigned int)a).by[BPF_TRUE], 0,
+		     "old counts");
+	program_put(&programs, first);
+	cr_expect_eq(programs.nidle, 0, "one user is left");
+	program_put(&programs, first);
+	cr_expect_eq(programs.nidle, 1);
 }
 
 Test(program, idle_ones_are_bounded)

@@ -109,6 +109,7 @@ static struct {
 	struct uprobe_options options;
 	struct tracee tracee;
 	struct program *program;
+	int location;
 	struct bpf_location *shared;
 	int fd;			      /* the probe */
 	struct bpf_hit_record record; /* the last one */
@@ -149,6 +150,7 @@ static void open_probe(const char *place)
 
 	skip_unless(uprobe_target_find(&fixture.tracee.inferior, (uintptr_t)place, 1,
 				       &target));
+	target.cookie = (uint64_t)fixture.location;
 	fixture.fd =
 		uprobe_event_open(&fixture.options, &target,
 				  fixture.tracee.inferior.pid, fixture.program->fd);
@@ -156,12 +158,16 @@ static void open_probe(const char *place)
 	cr_assert_geq(fixture.fd, 0, "%s", strerror(-fixture.fd));
 }
 
+/* Of the instruction where a program is put; 0: it is not compared. */
+static unsigned int text_len;
+
 /* A program at an instruction; unreferences the condition and the command (or NULL). */
 static void put(const char *place, const struct insn_store *store,
 		struct agent_expr *condition, struct agent_expr *command)
 {
 	const struct bpf_site site = {.kind = uprobe_kind(&fixture.options),
 				      .store = *store,
+				      .insn_len = text_len,
 				      .redirects = redirects};
 	const struct agent_list conditions = {&condition, condition ? 1 : 0};
 	const struct agent_list commands = {&command, command ? 1 : 0};
@@ -171,7 +177,9 @@ static void put(const char *place, const struct insn_store *store,
 	cr_assert_null(fixture.program->refused, "%s", fixture.program->refused);
 	agent_expr_unref(condition);
 	agent_expr_unref(command);
-	fixture.shared = &fixture.kernel.shared->locations[fixture.program->location];
+	fixture.location = program_take_location(&fixture.programs, fixture.program);
+	cr_assert_geq(fixture.location, 0);
+	fixture.shared = &fixture.kernel.shared->locations[fixture.location];
 	fixture.shared->armed = (uintptr_t)place;
 	open_probe(place);
 }
@@ -192,6 +200,8 @@ static void skip_unless_redirecting(void)
 static void take_out(void)
 {
 	cleanup_close(&fixture.fd);
+	program_give_location(&fixture.programs, fixture.program,
+			      (unsigned int)fixture.location);
 	program_put(&fixture.programs, fixture.program);
 }
 
@@ -267,7 +277,7 @@ static void hit(enum bpf_verdict verdict)
 	bpf_kernel_drain(&fixture.kernel);
 	cr_assert_eq(fixture.records, 1);
 	cr_expect_eq(fixture.record.tid, (uint32_t)fixture.tracee.thread.tid);
-	cr_expect_eq(fixture.record.location, fixture.program->location);
+	cr_expect_eq(fixture.record.location, (unsigned int)fixture.location);
 	cr_expect_eq(fixture.record.verdict, verdict);
 	cr_expect_eq(fixture.record.by_stop, 1);
 	cr_expect_eq(fixture.record.pc, fixture.shared->armed);
@@ -278,7 +288,7 @@ static void hit(enum bpf_verdict verdict)
 static void expect_hits(uint64_t falses, uint64_t trues, uint64_t maybes)
 {
 	struct tally_hits hits =
-		tally_total(fixture.kernel.shared, fixture.program->location);
+		tally_total(fixture.kernel.shared, (unsigned int)fixture.location);
 
 	cr_expect_eq(hits.by[BPF_FALSE], falses);
 	cr_expect_eq(hits.by[BPF_TRUE], trues);
@@ -562,6 +572,27 @@ WITHOUT_FLAGS(only_where_it_is_armed)
 	hit(BPF_TRUE);
 }
 
+/* One program is for many places, with instructions of its length. */
+WITHOUT_FLAGS(each_location_has_its_own_text)
+{
+	uint8_t text[5];
+
+	memcpy(text, at_frame, sizeof(text));
+	text_len = sizeof(text);
+	put(at_frame, &in_frame, NULL, NULL);
+	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	hit(BPF_TRUE);
+	pass();
+	text[4] ^= 1;
+	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	hit(BPF_MAYBE);
+	pass();
+	text[4] ^= 1;
+	text[0] ^= 1; /* that is where the trap is */
+	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	hit(BPF_TRUE);
+}
+
 WITHOUT_FLAGS(false_hits_leave_nothing)
 {
 	put(at_push, &pushed, register_has("cs", 0), NULL);
@@ -630,7 +661,7 @@ static bool take_output(void *data, const void *record, size_t len)
 	const struct bpf_output_record *output = record;
 
 	(void)len;
-	cr_expect_eq(output->location, fixture.program->location);
+	cr_expect_eq(output->location, (unsigned int)fixture.location);
 	cr_expect_eq(capture_render(&fixture.program->code.capture, output->capture,
 				    append, data),
 		     0);
