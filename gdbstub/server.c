@@ -25,6 +25,7 @@ enum {
 	 */
 	PRINT_INTERVAL = 10,
 	PRINT_TURNS = 4,
+	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
 };
 
 /* ---- what handlers ask for ---- */
@@ -238,13 +239,17 @@ static void on_packet(struct server *server, struct cursor packet)
 		server->ending = true;
 }
 
+/* What has been read may be thousands of requests; before the first one, poll(2) has
+ * just told whether the end was asked for. */
 static void serve_client(struct server *server)
 {
 	struct cursor packet;
 
 	connection_io(server->connection);
-	/* What has been read may be thousands of requests. */
-	while (server->connection && !server->ending && !ending_asked()) {
+	for (bool first = true; server->connection && !server->ending; first = false) {
+		if (!first && connection_has_input(server->connection) &&
+		    ending_asked())
+			return;
 		switch (connection_next(server->connection, &packet)) {
 		case CONNECTION_NOTHING:
 			return;
@@ -265,20 +270,25 @@ static void serve_client(struct server *server)
 
 /* ---- the event loop ---- */
 
+static void take_signal(struct server *server, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_signo == SIGCHLD) {
+		inferiors_changed(&server->run.inferiors);
+		return;
+	}
+	server->ending = true;
+	raise((int)info->ssi_signo); /* nobody shall wait any more */
+	log_debug(LOG_SERVER, "ended by %s", signal_name((int)info->ssi_signo));
+}
+
+/* Those that wait, in one call: each is there once at most. */
 static void take_signals(struct server *server)
 {
-	struct signalfd_siginfo info;
+	struct signalfd_siginfo info[SIGNALS_AT_ONCE];
+	ssize_t n = read(server->signal_fd, info, sizeof(info));
 
-	while (read(server->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			inferiors_changed(&server->run.inferiors);
-			continue;
-		}
-		server->ending = true;
-		raise((int)info.ssi_signo); /* nobody shall wait any more */
-		log_debug(LOG_SERVER, "ended by %s", signal_name((int)info.ssi_signo));
-		break;
-	}
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(*info); i++)
+		take_signal(server, &info[i]);
 }
 
 /* In ms. */

@@ -368,6 +368,11 @@ void connection_set_no_ack(struct connection *connection)
 	on_acknowledged(connection);
 }
 
+bool connection_has_input(const struct connection *connection)
+{
+	return connection->in_pos < connection->in.len;
+}
+
 int connection_input(const struct connection *connection)
 {
 	return connection->in_fd;

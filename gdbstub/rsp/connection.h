@@ -45,6 +45,8 @@ void connection_send(struct connection *connection, const void *payload, size_t 
 void connection_notify(struct connection *connection, const void *payload, size_t len);
 /** QStartNoAckMode: neither sends nor heeds acknowledgements from now on. */
 void connection_set_no_ack(struct connection *connection);
+/** Are there bytes of requests that connection_next has not looked at? */
+bool connection_has_input(const struct connection *connection);
 /** The descriptor that requests are read from, to see that the client goes
  * (base/patience.h). */
 int connection_input(const struct connection *connection);

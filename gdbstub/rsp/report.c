@@ -11,13 +11,19 @@
 #include "rsp/threads.h"
 #include "server.h"
 
+static int fetch_once(const struct thread *thread, struct regs *regs,
+		      unsigned int regset)
+{
+	return regs->size[regset] > 0 ? 0 : regs_fetch(thread, regs, regset);
+}
+
 static bool read_register(const struct thread *thread, struct regs *regs,
 			  const struct reg_def *reg, unsigned int row, void *value)
 {
 	uint64_t late;
 
 	if (!thread->late)
-		return regs_fetch(thread, regs, reg->regset) == 0 &&
+		return fetch_once(thread, regs, reg->regset) == 0 &&
 		       thread->inferior->arch->reg_read(regs, reg, value) == 0;
 	if (thread_late_register(thread, row, &late) < 0)
 		return false;
