@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import subprocess
+import time
 
 import attached
 import harness
@@ -185,6 +186,27 @@ class Many:
 
     def table(self):
         return self.client.monitor("breakpoints")
+
+
+def test_a_program_comes_back_elsewhere(t):
+    """The same condition at another instruction, after the first place is gone."""
+    need_uprobes(t)
+    many = Many(t)
+    many.client.monitor("set engine uprobe")
+    many.insert(5, kind="Z1")
+    move, load = many.parts[0] + 1, many.parts[0] + 10  # of 3 bytes both
+    for place in (move, load):
+        many.insert(place, NEVER)
+        for _ in range(2):
+            t.match("T05", many.client.ask("vCont;c"), "part005")
+        rows = [row for row in harness.breakpoint_rows(many.table())
+                if f"{place:#x}" in row["text"]]
+        t.equal([(row["hits"], row["maybe"]) for row in rows], [(2, 0)], "counts")
+        t.equal(many.client.ask(f"z0,{place:x},1"), "OK", "z0")
+        t.match("T05", many.client.ask("vCont;c"), "part005")
+        many.client.monitor("engines")
+        time.sleep(0.3)  # the probe is closed in the background
+    many.client.close()
 
 
 def test_same_place_in_another_process(t):
