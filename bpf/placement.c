@@ -13,6 +13,7 @@ struct placements *placements_create(void)
 	if (!placements)
 		abort();
 	TAILQ_INIT(&placements->list);
+	records_init(&placements->records);
 	placements->unusable =
 		bpf_kernel_init(&placements->kernel, placements_on_record, placements);
 	return placements;

@@ -27,7 +27,7 @@ void placements_on_record(void *data, const struct bpf_hit_record *record)
 	if (record->tid == 0)
 		return; /* whose it is, is not known: counted as lost */
 	/* Threads that were killed before their stop leave records behind. */
-	if (placements->records.count == placements->records.capacity)
+	if (records_are_many(&placements->records))
 		records_drop(&placements->records, is_dead, NULL);
 	if (records_add(&placements->records, record) ||
 	    record->location >= BPF_LOCATIONS_MAX)

@@ -32,9 +32,10 @@ static void add(struct records *records, uint32_t tid, uint32_t location,
 
 Test(records, wait_for_their_thread)
 {
-	struct records records = {0};
 	struct taken taken = {0};
+	struct records records;
 
+	records_init(&records);
 	for (uint32_t i = 0; i < 1000; i++)
 		add(&records, OTHER, 9, 0);
 	add(&records, TID, 1, 0);
@@ -53,9 +54,10 @@ Test(records, wait_for_their_thread)
 
 Test(records, owe_a_sigstop)
 {
-	struct records records = {0};
 	struct taken taken = {0};
+	struct records records;
 
+	records_init(&records);
 	/* Another signal comes first and takes the hit; the SIGSTOP follows. */
 	add(&records, TID, 1, 1);
 	cr_expect(records_take(&records, TID, false, take, &taken));
@@ -69,9 +71,10 @@ Test(records, owe_a_sigstop)
 
 Test(records, of_a_gone_location)
 {
-	struct records records = {0};
 	struct taken taken = {0};
+	struct records records;
 
+	records_init(&records);
 	add(&records, TID, 1, 0);
 	add(&records, TID, 1, 1);
 	add(&records, TID, 2, 0);
@@ -83,6 +86,28 @@ Test(records, of_a_gone_location)
 	records_deinit(&records);
 }
 
+/* Thousands of threads can hit at the same time: each of their stops finds its own. */
+Test(records, of_many_threads)
+{
+	enum { THREADS = 4000 };
+	struct taken taken = {0};
+	struct records records;
+
+	records_init(&records);
+	for (uint32_t i = 0; i < 2 * THREADS; i++)
+		add(&records, 1 + i % THREADS, i / THREADS, 1);
+	cr_expect(records_are_many(&records));
+	for (uint32_t tid = THREADS; tid > 0; tid--) {
+		taken.count = 0;
+		cr_expect(records_take(&records, tid, true, take, &taken));
+		cr_assert_eq(taken.count, 2);
+		cr_expect_eq(taken.location[0], 0);
+		cr_expect_eq(taken.location[1], 1);
+	}
+	cr_expect_eq(records.count, 0);
+	records_deinit(&records);
+}
+
 static bool is_other(void *data, const struct bpf_hit_record *record)
 {
 	(void)data;
@@ -91,11 +116,13 @@ static bool is_other(void *data, const struct bpf_hit_record *record)
 
 Test(records, drop_the_dead)
 {
-	struct records records = {0};
 	struct taken taken = {0};
+	struct records records;
 
+	records_init(&records);
 	add(&records, OTHER, 1, 0);
 	add(&records, TID, 2, 0);
+	cr_expect_not(records_are_many(&records));
 	records_drop(&records, is_other, NULL);
 	cr_expect_eq(records.count, 1);
 	records_take(&records, OTHER, true, take, &taken);
@@ -115,9 +142,10 @@ static void add_probe(struct records *records, uint32_t location, uint64_t value
 
 Test(records, of_a_place_that_the_thread_has_left)
 {
-	struct records records = {0};
 	struct taken taken = {0};
+	struct records records;
 
+	records_init(&records);
 	add_probe(&records, 1, 10);
 	add(&records, OTHER, 4, 1);
 	add_probe(&records, 2, 11);
