@@ -22,7 +22,12 @@ import time
 
 import measure
 
-SIZES = {"threads": (500, 1000, 2000, 4000), "breakpoints": (500, 1000, 2000, 3900)}
+SIZES = {"threads": (500, 1000, 2000, 3000, 4000),
+         "breakpoints": (500, 1000, 2000, 3900),
+         "conditions": (200, 400, 800),
+         "judged": (1, 8), "judged attached": (1, 8)}
+ATTACHED = ("threads", "judged attached")
+JUDGED = 300  # hits
 MIB = 256
 MOST_RATIO = 1.05   # of gdbserver's time
 MOST_GROWTH = 2.2   # from n to 2n
@@ -68,6 +73,28 @@ for i in range(SIZE):
 timed("first next", lambda: run("next"))
 stop_and_next()
 """,
+    # The kernel decides them, each hit; gdbserver stops at each, but here nobody comes.
+    "conditions": """
+run("target remote " + ADDRESS)
+run("break main")
+run("continue")
+run("set var go = 1")
+for i in range(SIZE):
+    run("break place%04d if x == 1000000" % i)
+timed("first next", lambda: run("next"))
+stop_and_next()
+""",
+    # gdb keeps conditions with floating point or its own variables to itself: it judges
+    # each hit and goes on from there, by a step and a continue.
+    "judged": """
+run("target remote " + ADDRESS)
+run("set var go = 1")
+run("tbreak turn")
+run("continue")
+run("set $hits = 0")
+run("break turn if (++$hits %% %d) + i * 0.0 == 0.0" % HITS)
+timed("%d hits that gdb judges" % HITS, lambda: run("continue"), 5)
+""",
     "memory": """
 run("target remote " + ADDRESS)
 run("break turn")
@@ -93,6 +120,7 @@ timed("dump, %d MiB" % SIZE, lambda: run("dump binary memory /dev/null %d %d" %
                                          (start, start + (SIZE << 20))))
 """,
 }
+BEGIN["judged attached"] = BEGIN["judged"]
 TAIL = """
 print("times", json.dumps(times))
 run("kill")
@@ -155,12 +183,19 @@ class Server:
         self.output.close()
 
 
+def threads_of(kind, size):
+    """Besides the main one."""
+    if kind.startswith("judged"):
+        return size - 1
+    return size if kind == "threads" else 0
+
+
 def run_once(path, program, kind, size):
     """The ms of each command, and of the server's own."""
-    with Server(path, program, threads=size if kind == "threads" else 0,
-                mib=size if kind == "memory" else 1, attach=kind == "threads") as server, \
+    with Server(path, program, threads=threads_of(kind, size),
+                mib=size if kind == "memory" else 1, attach=kind in ATTACHED) as server, \
             tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        script.write(f'ADDRESS, SIZE = ":{server.port}", {size}\n' +
+        script.write(f'ADDRESS, SIZE, HITS = ":{server.port}", {size}, {JUDGED}\n' +
                      HEAD + BEGIN[kind] + TAIL)
         script.flush()
         done = subprocess.Popen(measure.gdb_argv(program, [f"source {script.name}"]),
