@@ -475,7 +475,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 	replay_end(breakpoints);
 	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;
-	traps_update_shadow(breakpoints);
+	traps_update_shadow(breakpoints, false);
 }
 
 void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *thread)

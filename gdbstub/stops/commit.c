@@ -128,7 +128,7 @@ void locations_move_outdated(struct breakpoints *breakpoints)
 				    (uintmax_t)location->addr, error_text(error));
 	}
 	if (any)
-		traps_update_shadow(breakpoints);
+		traps_update_shadow(breakpoints, false);
 }
 
 static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping,
@@ -168,6 +168,6 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 		if (!error)
 			error = location_commit(breakpoints, location);
 	}
-	traps_update_shadow(breakpoints);
+	traps_update_shadow(breakpoints, stepping);
 	return error;
 }

@@ -103,6 +103,8 @@ struct location {
 	struct trap *trap;     /* if it is served by a trap in the text (trap.h) */
 	enum trap_fate fate;   /* what has become of that */
 	unsigned int dropped, moved; /* how often it was put in anew for that */
+	uint64_t lifted_in;	     /* engines.shadow_round + 1: lifted, and in the
+				      * shadow */
 	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
@@ -304,6 +306,8 @@ struct engines {
 	struct placements *placements; /* what kernel engines have in place */
 	struct shadow shadow;	       /* of all traps in place, and maybe of more: */
 	bool shadow_is_loose;	       /* ... traps have come and gone since */
+	uint64_t shadow_round;	       /* how often it was told exactly */
+	size_t shadow_lifted;	       /* traps in it that are only lifted since */
 	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };

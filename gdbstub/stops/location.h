@@ -61,9 +61,10 @@ void locations_move_outdated(struct breakpoints *breakpoints);
 void locations_put_in_again(struct breakpoints *breakpoints);
 /** The trap of the location, if it has one, has come, or is about to go: the kernel
  * engines are told at once of bytes that are not what memory shows. */
-void traps_changed(const struct location *location);
+void traps_changed(struct location *location);
 /** Tells the kernel engines exactly which bytes these are, if that has changed: before
- * threads are resumed. */
-void traps_update_shadow(struct breakpoints *breakpoints);
+ * threads are resumed. @stepping: only steps follow, and what is lifted for them may
+ * stay among them. */
+void traps_update_shadow(struct breakpoints *breakpoints, bool stepping);
 
 #endif

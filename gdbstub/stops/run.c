@@ -182,7 +182,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	}
 	if (error)
 		return error;
-	traps_update_shadow(inferior->breakpoints);
+	traps_update_shadow(inferior->breakpoints, only_steps(inferior));
 	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		if (thread->fresh || !run->non_stop)

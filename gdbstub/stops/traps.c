@@ -53,28 +53,42 @@ static size_t list_traps(const struct inferiors *inferiors, struct shadow_range 
 	return count;
 }
 
-void traps_changed(const struct location *location)
+/* What is lifted for a step comes again: the shadow has it still. */
+void traps_changed(struct location *location)
 {
 	struct engines *engines = location->inferior->breakpoints->engines;
+	bool is_lifted = location->lifted_in == engines->shadow_round + 1;
 
 	if (!location->trap)
 		return;
-	engines->shadow_is_loose = true;
-	if (location->state != LOCATION_IN)
+	if (location->state != LOCATION_IN) {
+		engines->shadow_lifted += !is_lifted;
+		location->lifted_in = engines->shadow_round + 1;
 		return;
+	}
+	location->lifted_in = 0;
+	if (is_lifted) {
+		engines->shadow_lifted--;
+		return;
+	}
+	engines->shadow_is_loose = true;
 	shadow_add(&engines->shadow, bytes_of(location));
 	placements_set_shadow(engines->placements, &engines->shadow);
 }
 
-void traps_update_shadow(struct breakpoints *breakpoints)
+/* To put all traps in order takes its time: while only steps follow, a byte that is in
+ * it for nothing makes a maybe of a hit at worst. */
+void traps_update_shadow(struct breakpoints *breakpoints, bool stepping)
 {
 	const struct inferiors *inferiors = breakpoints->inferior->owner;
 	struct engines *engines = breakpoints->engines;
 	_cleanup_free_ struct shadow_range *traps = NULL;
 
-	if (!engines->shadow_is_loose)
+	if (!engines->shadow_is_loose && (stepping || engines->shadow_lifted == 0))
 		return;
 	engines->shadow_is_loose = false;
+	engines->shadow_lifted = 0;
+	engines->shadow_round++;
 	traps = calloc(count_locations(inferiors) + 1, sizeof(*traps));
 	/* Out of memory: no byte is what it seems. */
 	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
@@ -106,16 +120,17 @@ void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *c
 	}
 }
 
-static struct error *lift_traps(struct breakpoints *breakpoints, uint64_t addr,
-				bool everywhere)
+static struct error *lift_traps(struct breakpoints *breakpoints, uint64_t first,
+				uint64_t last)
 {
 	struct location *location;
+	struct index_walk walk;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+	for (location = index_begin(&walk, breakpoints, first, last); location;
+	     location = index_next(&walk)) {
 		struct error *error;
 
-		if (location->state != LOCATION_IN || !location->trap ||
-		    (!everywhere && location->addr != addr))
+		if (location->state != LOCATION_IN || !location->trap)
 			continue;
 		error = location_switch(location, LOCATION_SUSPENDED);
 		if (error)
@@ -134,7 +149,8 @@ struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t a
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		if (!error && other->breakpoints &&
 		    inferior_shares_memory(other, inferior))
-			error = lift_traps(other->breakpoints, addr, everywhere);
+			error = lift_traps(other->breakpoints, everywhere ? 0 : addr,
+					   everywhere ? UINT64_MAX : addr);
 	}
 	return error;
 }
