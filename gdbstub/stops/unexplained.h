@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Debug exceptions that say wrongly what they are about. On x86 the processor says it
- * in DR6, and a hypervisor may put an old value there: KVM on Intel's processors does
- * after an exit that it handles in its fast path (before Linux 6.14), most of all where
- * it runs in another one. It happens once in a million hits or so. The kernel then
- * takes a hit for an int1 instruction, or for the end of a single step, and asks
- * neither a perf event, with its program, nor the debug registers that ptrace has set;
- * all that is left is a SIGTRAP.
+ * in DR6, and in a virtual machine that may hold an old value. (Seen on KVM with an
+ * Intel processor, 4 times in 8 million hits under load, also without ptrace. Until
+ * Linux 6.14 KVM could load a guest's DR6 anew after an exit that it handled in its
+ * fast path.) The kernel then takes a hit for an int1 instruction, or for the end of a
+ * single step, and asks neither a perf event, with its program, nor the debug registers
+ * that ptrace has set; all that is left is a SIGTRAP.
  *
  * - At a breakpoint, nothing has been executed, and the flag by which a thread gets
- * past a hit is not set. So the thread hits again when it goes on, and that is its hit.
+ *   past a hit is not set. So the thread hits again when it goes on: that is the hit.
  * - At a watchpoint, the access is done, and will not be told of again. So each that
- * the last instruction may have accessed was hit, as far as is known.
+ *   the last instruction may have accessed was hit, as far as is known.
  *
  * Of a thread that was stepped, such an exception is the end of the step as well.
  */

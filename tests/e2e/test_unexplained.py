@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debug exceptions that say wrongly what they are about (stops/unexplained.h), as a
-hypervisor makes them once in a million hits: the program sends itself the signal by which
-the kernel tells of one. No stop is missed, and none comes for no reason."""
+"""Debug exceptions that say wrongly what they are about (stops/unexplained.h), as some
+virtual machines have them once in millions of hits: the program sends itself the signal by
+which the kernel tells of one. No stop is missed, and none comes for no reason."""
 import re
 
 import harness
@@ -13,7 +13,7 @@ TRAP_BRKPT, TRAP_TRACE, TRAP_HWBKPT = CODES = 1, 2, 4
 
 
 def start(t, way, choice, code=0):
-    t.truehit_only("what a hypervisor loses")
+    t.truehit_only("what is told wrongly")
     t.need_x86()
     server = t.server("COMM", t.prog("unexplained"), way, PASSES, code)
     client = rsp.Client(server)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Debug exceptions that say wrongly what they are about, as a hypervisor makes them
- * once in a million: the thread sends itself the SIGTRAP by which the kernel tells of
- * one, right where the processor would have stopped it. x86_64 only.
+ * Debug exceptions that say wrongly what they are about, as some virtual machines
+ * have them once in millions of hits: the thread sends itself the SIGTRAP by which the
+ * kernel tells of one, right where the processor would have stopped it. x86_64 only.
  *
  * unexplained breakpoint N CODE  before each of N passes of place_reached; with this
  *                                si_code (1, 2, 4)
