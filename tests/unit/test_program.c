@@ -106,8 +106,6 @@ Test(program, sites_tell_programs_apart)
 		{.kind = BPF_KIND_UPROBE_MULTI},
 		{.kind = BPF_KIND_UPROBE_MULTI, .store = {.len = 8, .displacement = 4}},
 		{.kind = BPF_KIND_UPROBE_MULTI, .store = {.len = 8, .displacement = 8}},
-		{.kind = BPF_KIND_UPROBE_MULTI, .insn = {0x89, 0xc3}, .insn_len = 2},
-		{.kind = BPF_KIND_UPROBE_MULTI, .insn = {0x89, 0xcb}, .insn_len = 2},
 	};
 	enum { COUNT = sizeof(sites) / sizeof(*sites) };
 	struct program *plain = get(0), *first[COUNT], *again;
