@@ -154,9 +154,9 @@ struct inferior {
 	bool hidden;	      /* forked: the client has not been told of it yet; or: */
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
-	unsigned int ntasks;  /* threads that are none for the kernel (thread_leads), and
-			       * the like: of other groups than pid */
-	bool leaderless;      /* its leader ends before others, and stops/ knows */
+	unsigned int ntasks; /* threads that are none for the kernel (thread_leads), and
+			      * the like: of other groups than pid */
+	bool leaderless;     /* its leader ends before others, and stops/ knows */
 	unsigned int lenders; /* threads with lends_memory: only they run until their
 			       * vfork children are done with it */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/old_traps.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,17 @@ void old_traps_add(struct breakpoints *breakpoints, uint64_t addr,
 	table_insert(&breakpoints->old_by_addr, &old->by_addr, addr);
 }
 
+void old_traps_forget(struct breakpoints *breakpoints, uint64_t addr, size_t len)
+{
+	struct old_trap *old, *next;
+
+	for (old = TAILQ_FIRST(&breakpoints->old_traps); old; old = next) {
+		next = TAILQ_NEXT(old, link);
+		if (old->by_addr.key - addr < len)
+			forget(breakpoints, old);
+	}
+}
+
 void old_traps_clear(struct breakpoints *breakpoints)
 {
 	struct old_trap *old;
@@ -55,6 +68,27 @@ void old_traps_clear(struct breakpoints *breakpoints)
 	while ((old = TAILQ_FIRST(&breakpoints->old_traps)))
 		forget(breakpoints, old);
 	table_deinit(&breakpoints->old_by_addr);
+}
+
+/* Is it memory into which code can only have been copied? A breakpoint instruction that
+ * is in the mapping of a file has been written there by the program itself. */
+static bool is_anonymous(const struct inferior *inferior, uint64_t addr)
+{
+	_cleanup_buffer_ struct buffer maps = {0};
+	char *rest = NULL;
+
+	if (inferior_proc_file(inferior, "maps", &maps) < 0 || !maps.data)
+		return false;
+	for (const char *line = strtok_r(maps.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		uint64_t start, end, inode;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %*x:%*x %" SCNu64,
+			   &start, &end, &inode) == 3 &&
+		    addr >= start && addr < end)
+			return inode == 0;
+	}
+	return false;
 }
 
 /* Had the program a breakpoint instruction of its own there, it is no copy of ours. */
@@ -85,7 +119,7 @@ bool old_traps_undo(const struct event *event)
 		return false;
 	pc -= arch->breakpoint_pc_advance;
 	old = find(inferior->breakpoints, pc);
-	if (!old || !is_copy(inferior, pc, &old->trap) ||
+	if (!old || !is_copy(inferior, pc, &old->trap) || !is_anonymous(inferior, pc) ||
 	    inferior_write(inferior, pc, old->trap.original, arch->breakpoint_len) < 0)
 		return false;
 	log_debug(LOG_STOPS, "thread %d has met a copy of a trap at 0x%jx",

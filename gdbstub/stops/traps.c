@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bpf/placement.h"
 #include "stops/index.h"
+#include "stops/old_traps.h"
 #include "stops/trap.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
@@ -243,6 +244,7 @@ int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const voi
 		return traps_write_under(inferior, addr, data, len);
 	replay_end(inferior->breakpoints);
 	any = take_out_overwritten(inferior, addr, len);
+	old_traps_forget(inferior->breakpoints, addr, len);
 	settle_for_trap(inferior, data, len);
 	err = traps_write_under(inferior, addr, data, len);
 	if (any)
