@@ -210,6 +210,7 @@ struct store_form {
 	bool index_signed;	 /* ... as a signed number */
 	struct insn_field shift; /* how often the index is scaled as above */
 	bool writes_back;	 /* changes the base: unpredictable if it stores that */
+	bool loads;		 /* changes another general register */
 };
 
 /** The forms whose value a filter can know ahead of the access. Their numbers of

@@ -158,33 +158,81 @@ static struct error *prepare_commands(struct compiler *c,
 	return NULL;
 }
 
-static struct error *compile_all(struct compiler *c,
-				 const struct agent_list *conditions)
+/* Labels for verdicts, and the returned one for what is unchanged. */
+static uint32_t make_labels(struct compiler *c)
 {
-	bool decided = conditions->count == 0, filters = c->options->site.watch.len > 0;
-	uint32_t unchanged;
+	uint32_t label = bpf_emit_new_labels(&c->emitter, 3);
 
-	c->label_true = bpf_emit_new_labels(&c->emitter, 3);
-	c->label_maybe = c->label_true + 1;
-	unchanged = c->label_true + 2;
-	c->used_true = decided && !c->options->all_maybe;
-	c->used_maybe = decided && c->options->all_maybe;
+	c->label_maybe = label;
+	c->label_true = c->options->site.watch.stub_decides ? label : label + 1;
+	return label + 2;
+}
+
+static void emit_begin(struct compiler *c)
+{
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
 	variables_emit_unheld(c);
 	mode_emit_begin(c);
 	probe_emit_begin(c);
-	if (filters)
+	if (c->options->site.watch.len > 0)
 		watch_emit_clear(c);
 	variables_emit_begin(c);
+}
+
+static struct error *compile_conditions(struct compiler *c,
+					const struct agent_list *conditions,
+					bool *decided)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < conditions->count && !*decided && !error; i++)
+		error = compile_condition(c, conditions->exprs[i], decided);
+	return error;
+}
+
+/* Only what is false is for the program to decide. */
+static struct error *compile_what_is_false(struct compiler *c,
+					   const struct agent_list *conditions)
+{
+	/* Without a filter nothing is known of what the access leads to. */
+	bool decided = conditions->count == 0 || c->options->site.watch.len == 0;
+	uint32_t unused = make_labels(c);
+	struct error *error;
+
+	emit_begin(c);
+	c->used_maybe = true;
+	c->doubts |= 1U << BPF_DOUBT_AHEAD;
+	if (decided) {
+		exits_emit(c, false);
+		return NULL;
+	}
+	watch_ahead_note_reads(c, conditions);
+	watch_emit(c, unused);
+	error = compile_conditions(c, conditions, &decided);
+	if (error)
+		return error;
+	if (!decided)
+		watch_ahead_keep(c);
+	c->used_true = false;
+	exits_emit(c, !decided);
+	return NULL;
+}
+
+static struct error *compile_all(struct compiler *c,
+				 const struct agent_list *conditions)
+{
+	bool decided = conditions->count == 0, filters = c->options->site.watch.len > 0;
+	uint32_t unchanged = make_labels(c);
+	struct error *error;
+
+	c->used_true = decided && !c->options->all_maybe;
+	c->used_maybe = decided && c->options->all_maybe;
+	emit_begin(c);
 	if (filters)
 		watch_emit(c, unchanged);
-	for (size_t i = 0; i < conditions->count && !decided; i++) {
-		struct error *error =
-			compile_condition(c, conditions->exprs[i], &decided);
-
-		if (error)
-			return error;
-	}
+	error = compile_conditions(c, conditions, &decided);
+	if (error)
+		return error;
 	if (filters && conditions->count == 0)
 		bpf_emit_jump(&c->emitter, bpf_jump(),
 			      c->options->all_maybe ? c->label_maybe : c->label_true);
@@ -237,9 +285,13 @@ struct error *bpf_compile(const struct agent_list *conditions,
 	c.registers = options->arch->registers(&c.nregisters);
 	c.notes = &c.undecided;
 	variables_note_uses(&c, conditions);
-	error = prepare_commands(&c, commands ? commands : &none);
-	if (!error)
-		error = compile_all(&c, conditions);
+	if (options->site.watch.stub_decides) {
+		error = compile_what_is_false(&c, conditions);
+	} else {
+		error = prepare_commands(&c, commands ? commands : &none);
+		if (!error)
+			error = compile_all(&c, conditions);
+	}
 	if (!error)
 		error = finish(&c, ret);
 	if (error)

@@ -3,16 +3,15 @@
  * The compiler: agent expressions to a BPF program for a location, or for many.
  *
  * What leaves watched bytes as they were is false (watch.h). Else the program evaluates
- * the conditions in order and comes to one of three verdicts,
- * by which the hit is counted (tally.h):
- *   false   return 0: the kernel forgets the hit
- *   true    if it passes the gate (gate.h), a record {BPF_TRUE} into the ring, then
- *           the stop; else as if it were false. What commands print is captured
- *           (agent/capture.h) in a ring of its own, and there is no stop; where that
- *           cannot be done, the stub runs them, at the stop.
- *   maybe   a record {BPF_MAYBE} into the ring, then the stop
- * The list is true if any condition is true. Conditions before a maybe that are
- * false stay decided: the first condition that is not false decides the exit.
+ * the conditions in order and comes to one of three verdicts (of two, if the stub
+ * decides after the access: there is no true one), by which the hit is counted
+ * (tally.h): false   return 0: the kernel forgets the hit true    if it passes the gate
+ * (gate.h), a record {BPF_TRUE} into the ring, then the stop; else as if it were false.
+ * What commands print is captured (agent/capture.h) in a ring of its own, and there is
+ * no stop; where that cannot be done, the stub runs them, at the stop. maybe   a record
+ * {BPF_MAYBE} into the ring, then the stop The list is true if any condition is true.
+ * Conditions before a maybe that are false stay decided: the first condition that is
+ * not false decides the exit.
  *
  * The stop: return 1, so that the event raises SIGTRAP, unless the thread blocks
  * SIGTRAP (then the signal would come late): bpf_send_signal_thread(SIGSTOP) and
@@ -45,6 +44,13 @@ struct bpf_watch {
 	 * WATCH_BYTES; 0: no such filter. */
 	uint64_t addr;
 	unsigned int len;
+	/* Hits come before the access, and the stub decides after it, unless what the
+	 * access leads to is known to make all conditions false. The filter is the
+	 * stub's, too. */
+	bool stub_decides;
+	/* ... and others may be about to store, by hits that were false, what the
+	 * conditions read elsewhere. */
+	bool shared_reads;
 };
 
 /** What a program runs at: all zeros is a breakpoint's event. */
@@ -116,6 +122,7 @@ enum bpf_doubt {
 	BPF_DOUBT_TEXT,	    /* memory has not what a uprobe executes */
 	BPF_DOUBT_SEQUENCE, /* a uprobe is in a restartable sequence */
 	BPF_DOUBT_STORE,    /* what is about to be stored is not known */
+	BPF_DOUBT_AHEAD,    /* what is not false is decided after the access */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */
 	BPF_DOUBT_FULL,	  /* there is no room for the record */

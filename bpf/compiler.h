@@ -40,6 +40,7 @@ enum {
 	REG_VERDICT = BPF_REG_7,
 	REG_BY_STOP = BPF_REG_8,
 	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */
+	STORE_INSN_LEN = 4,	  /* of what arch_ops.stores has */
 	/* In the value filter. */
 	REG_LAST = BPF_REG_7, /* the struct watch_last */
 };
@@ -68,6 +69,7 @@ struct compiler {
 	bool used_true, used_maybe;
 	unsigned int doubts, command_doubts; /* as in struct bpf_code */
 	struct program_variables variables;
+	bool reads_registers; /* some condition does, where the stub decides */
 	/* The commands, if they are captured. */
 	bool captures;
 	struct capture capture;
@@ -204,8 +206,15 @@ bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
  * client has seen, and programs compare with that. */
 bool watch_is_ahead(const struct compiler *c);
 /** watch_emit() where it is so: compares what the access is about to make of what is
- * watched. */
+ * watched. If the stub decides, it only puts that where watch_has() finds it. */
 void watch_ahead_emit(struct compiler *c, uint32_t unchanged);
+/** Of a false hit: keeps what the access is about to make of what is watched. */
+void watch_ahead_keep(struct compiler *c);
+/** The program notes which registers its conditions read. */
+void watch_ahead_note_reads(struct compiler *c, const struct agent_list *conditions);
+/** To the maybe exit if [r3, r3 + size), which is not what watch_has() knows, may be
+ * about to change. r3 stays. */
+void watch_ahead_check_read(struct compiler *c, int32_t size);
 
 /* probe.c */
 

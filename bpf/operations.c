@@ -243,6 +243,7 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 	values_load_into(c, insn->a, BPF_REG_3);
 	operations_check_shadow(c, size);
 	if (!watch_has(c, insn->a, size, &frame)) {
+		watch_ahead_check_read(c, size);
 		values_read_to_scratch(e, BPF_FUNC_probe_read_user, size);
 		exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	}

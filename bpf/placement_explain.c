@@ -41,6 +41,8 @@ static const char *const doubts[BPF_DOUBTS] = {
 	[BPF_DOUBT_STORE] =
 		"what the instruction is about to store is not known (it is "
 		"none of the usual ones)",
+	[BPF_DOUBT_AHEAD] = "it is not false before the access (the stub looks after "
+			    "it)",
 	[BPF_DOUBT_STRING] = "a string is too long to be captured",
 	[BPF_DOUBT_FULL] = "the ring of what was captured is full",
 };

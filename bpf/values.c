@@ -50,6 +50,9 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	mode_check_user(c, reg);
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
 	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
+	/* What the stub decides, it does after the access. */
+	if (c->options->site.watch.stub_decides && number == c->options->arch->pc_reg)
+		bpf_emit(&c->emitter, bpf_alu_imm(BPF_ADD, reg, STORE_INSN_LEN));
 	if (rule->unsure)
 		exits_doubt(c, bpf_jump_if_imm(BPF_JSET, reg, (int32_t)rule->unsure),
 			    BPF_DOUBT_REGISTER);

@@ -176,8 +176,9 @@ bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
 	uint64_t offset = addr.value - watch->addr;
 
 	/* BPF's stack is read in aligned pieces only. */
-	if (watch_is_ahead(c) || addr.kind != IR_CONST || offset >= watch->len ||
-	    watch->len - offset < (uint64_t)size || offset % (uint64_t)size != 0)
+	if ((watch_is_ahead(c) && !watch->stub_decides) || addr.kind != IR_CONST ||
+	    offset >= watch->len || watch->len - offset < (uint64_t)size ||
+	    offset % (uint64_t)size != 0)
 		return false;
 	*frame = (int16_t)(FRAME_NEW + (int)offset);
 	return true;

@@ -4,8 +4,15 @@
  * reads the instruction and what is watched, puts over that what the instruction is
  * about to store, and compares the outcome with what the client has seen last. Any
  * other instruction, and one that does not reach what is watched, is a maybe.
+ *
+ * With conditions, which the stub decides after the access, a hit is dropped only if it
+ * is false whatever else threads are about to store, by hits that were dropped before:
+ * such a store may come late. So the instruction has to store all of what is watched,
+ * and whether that is a change is not asked.
  */
 #include "bpf/compiler.h"
+
+#include "agent/insn.h"
 
 enum {
 	/* The watched bytes, with room for a store that begins before them or ends
@@ -25,6 +32,12 @@ enum {
 	REG_LOW = BPF_REG_3, /* ... the first 8 of them */
 	REG_HIGH = BPF_REG_4,
 	REG_DIFFERENT = BPF_REG_9, /* not 0: it changes something */
+
+	/* What is watched after the access, where watch_has() finds it. */
+	FRAME_NEW = FRAME_VALUES + (int)offsetof(struct watch_values, new),
+	/* Where the store begins, and how long it is. */
+	FRAME_START = FRAME_VALUES + (int)offsetof(struct watch_values, old),
+	FRAME_LEN = FRAME_START + 8,
 };
 
 _Static_assert(FRAME_BYTES % 8 == 0 && FRAME_REGISTERS >= -FRAME_SIZE,
@@ -183,6 +196,22 @@ static void emit_stored(struct compiler *c, const struct store_form *form)
 	bpf_emit(e, bpf_alu(BPF_OR, REG_LOW, REG_HIGH));
 }
 
+static void emit_known_form(struct compiler *c, const struct store_form *form)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	if (form->writes_back)
+		emit_check_base(c, form, form->data);
+	if (form->writes_back && form->second.len > 0)
+		emit_check_base(c, form, form->second);
+	if (form->size.len > 0)
+		emit_field(e, REG_SIZE, form->size, false);
+	else
+		bpf_emit(e, bpf_alu_imm(BPF_MOV, REG_SIZE, form->log2_size));
+	emit_address(c, form);
+	emit_stored(c, form);
+}
+
 /* Jumps to @known with what it stores, and where; falls through if it is no such
  * instruction. */
 static void emit_form(struct compiler *c, const struct store_form *form, uint32_t known)
@@ -194,40 +223,52 @@ static void emit_form(struct compiler *c, const struct store_form *form, uint32_
 	bpf_emit_const(e, BPF_REG_2, form->insn.value);
 	bpf_emit(e, bpf_alu(BPF_AND, BPF_REG_1, REG_WORD));
 	bpf_emit_jump(e, bpf_jump_if(BPF_JNE, BPF_REG_1, BPF_REG_2), next);
-	if (form->writes_back)
-		emit_check_base(c, form, form->data);
-	if (form->writes_back && form->second.len > 0)
-		emit_check_base(c, form, form->second);
-	if (form->size.len > 0)
-		emit_field(e, REG_SIZE, form->size, false);
-	else
-		bpf_emit(e, bpf_alu_imm(BPF_MOV, REG_SIZE, form->log2_size));
-	emit_address(c, form);
-	emit_stored(c, form);
+	if (c->reads_registers && (form->writes_back || form->loads)) {
+		exits_doubt(c, bpf_jump(), BPF_DOUBT_STORE);
+		bpf_emit_bind(e, next);
+		return;
+	}
+	emit_known_form(c, form);
 	bpf_emit_jump(e, bpf_jump(), known);
 	bpf_emit_bind(e, next);
 }
-
 /* ---- what becomes of the bytes ---- */
+
+/* What tags an address says nothing of where it is. */
+static void emit_untag(struct compiler *c, uint8_t reg)
+{
+	const int32_t above = 64 - (int32_t)c->options->arch->stores->address_bits;
+
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_LSH, reg, above));
+	bpf_emit(&c->emitter, bpf_alu_imm(BPF_RSH, reg, above));
+}
 
 /* r2 = the frame, plus what the store begins behind FRAME_BYTES */
 static void emit_place(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 	const struct bpf_watch *watch = &c->options->site.watch;
-	const int32_t above = 64 - (int32_t)c->options->arch->stores->address_bits;
+	/* It has to reach one of the bytes, or each of them. */
+	const unsigned int least = watch->stub_decides ? watch->len : 1;
 
-	bpf_emit(e, bpf_alu_imm(BPF_LSH, REG_ADDRESS, above));
-	bpf_emit(e, bpf_alu_imm(BPF_RSH, REG_ADDRESS, above));
+	emit_untag(c, REG_ADDRESS);
+	if (watch->stub_decides) {
+		bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_START, REG_ADDRESS));
+		bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_LEN, REG_LEN));
+	}
 	bpf_emit_const(e, BPF_REG_1, watch->addr - STORE_MAX);
 	bpf_emit(e, bpf_alu(BPF_SUB, REG_ADDRESS, BPF_REG_1));
 	exits_doubt(c,
-		    bpf_jump_if_imm(BPF_JGE, REG_ADDRESS,
-				    (int32_t)(STORE_MAX + watch->len)),
+		    bpf_jump_if_imm(BPF_JGT, REG_ADDRESS,
+				    (int32_t)(STORE_MAX + watch->len - least)),
 		    BPF_DOUBT_STORE);
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_ADDRESS));
-	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_1, REG_LEN));
-	exits_doubt(c, bpf_jump_if_imm(BPF_JLE, BPF_REG_1, STORE_MAX), BPF_DOUBT_STORE);
+	/* The other way round, Linux 6.12's verifier takes them for linked, and knows
+	 * nothing of the address any more. */
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, REG_LEN));
+	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_1, REG_ADDRESS));
+	exits_doubt(c,
+		    bpf_jump_if_imm(BPF_JLT, BPF_REG_1, (int32_t)(STORE_MAX + least)),
+		    BPF_DOUBT_STORE);
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_FP));
 	bpf_emit(e, bpf_alu(BPF_ADD, BPF_REG_2, REG_ADDRESS));
 }
@@ -251,6 +292,18 @@ static void emit_overlay(struct compiler *c)
 	bpf_emit_bind(e, done);
 }
 
+/* r1 = 8 of the bytes that are watched, the rest 0: the store may go on behind them. */
+static void emit_watched(struct compiler *c, int16_t at)
+{
+	const int16_t len = (int16_t)c->options->site.watch.len;
+
+	bpf_emit(&c->emitter, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP,
+				       (int16_t)(FRAME_WATCHED + at)));
+	if (len - at < 8)
+		values_zero_extend(&c->emitter, BPF_REG_1,
+				   8U * (unsigned int)(len - at));
+}
+
 static void emit_compare(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -260,15 +313,20 @@ static void emit_compare(struct compiler *c)
 	bpf_emit(e, bpf_load(BPF_DW, REG_DIFFERENT, REG_LAST,
 			     offsetof(struct watch_last, unsure)));
 	for (int16_t i = 0; i < len; i += 8) {
-		bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP,
-				     (int16_t)(FRAME_WATCHED + i)));
-		/* The store may go on behind what is watched. */
-		if (len - i < 8)
-			values_zero_extend(e, BPF_REG_1, 8U * (unsigned int)(len - i));
+		emit_watched(c, i);
 		bpf_emit(e,
 			 bpf_load(BPF_DW, BPF_REG_2, REG_LAST, (int16_t)(bytes + i)));
 		bpf_emit(e, bpf_alu(BPF_XOR, BPF_REG_1, BPF_REG_2));
 		bpf_emit(e, bpf_alu(BPF_OR, REG_DIFFERENT, BPF_REG_1));
+	}
+}
+
+static void emit_take(struct compiler *c)
+{
+	for (int16_t i = 0; i < (int16_t)c->options->site.watch.len; i += 8) {
+		emit_watched(c, i);
+		bpf_emit(&c->emitter, bpf_store(BPF_DW, BPF_REG_FP,
+						(int16_t)(FRAME_NEW + i), BPF_REG_1));
 	}
 }
 
@@ -288,8 +346,61 @@ void watch_ahead_emit(struct compiler *c, uint32_t unchanged)
 	bpf_emit_bind(e, known);
 	emit_place(c);
 	emit_overlay(c);
+	if (c->options->site.watch.stub_decides) {
+		emit_take(c);
+		return;
+	}
 	watch_emit_lock(c);
 	emit_compare(c);
 	watch_emit_unlock(c);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_DIFFERENT, 0), unchanged);
+}
+
+/* ---- conditions ---- */
+
+void watch_ahead_note_reads(struct compiler *c, const struct agent_list *conditions)
+{
+	for (size_t i = 0; i < conditions->count; i++) {
+		size_t count;
+		const struct agent_insn *insns =
+			agent_expr_insns(conditions->exprs[i], &count);
+
+		for (size_t at = 0; at < count; at++)
+			c->reads_registers |= insns[at].code == AGENT_REG;
+	}
+}
+
+void watch_ahead_check_read(struct compiler *c, int32_t size)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	if (!c->options->site.watch.stub_decides)
+		return;
+	if (c->options->site.watch.shared_reads) {
+		/* Always: the verifier wants some way to what follows. */
+		exits_doubt(c, bpf_jump_if_imm(BPF_JGE, BPF_REG_3, 0), BPF_DOUBT_AHEAD);
+		return;
+	}
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_3));
+	emit_untag(c, BPF_REG_1);
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, BPF_REG_FP, FRAME_START));
+	bpf_emit(e, bpf_alu(BPF_SUB, BPF_REG_1, BPF_REG_2));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, size - 1));
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, BPF_REG_FP, FRAME_LEN));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, size - 1));
+	exits_doubt(c, bpf_jump_if(BPF_JLT, BPF_REG_1, BPF_REG_2), BPF_DOUBT_AHEAD);
+}
+
+void watch_ahead_keep(struct compiler *c)
+{
+	const int16_t bytes = offsetof(struct watch_last, bytes);
+
+	watch_emit_lock(c);
+	for (int16_t i = 0; i < (int16_t)c->options->site.watch.len; i += 8) {
+		bpf_emit(&c->emitter, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP,
+					       (int16_t)(FRAME_NEW + i)));
+		bpf_emit(&c->emitter,
+			 bpf_store(BPF_DW, REG_LAST, (int16_t)(bytes + i), BPF_REG_1));
+	}
+	watch_emit_unlock(c);
 }

@@ -56,7 +56,7 @@ static const struct store_form forms[] = {
 	{.insn = {0x3fff7c00, 0x089f7c00}, SIZE, RT, RN},
 	{.insn = {0x3fe00c00, 0x19000000}, SIZE, RT, RN, IMM9},
 	/* swp, swpa, swpl, swpal: what it reads is not what it stores */
-	{.insn = {0x3f20fc00, 0x38208000}, SIZE, .data = {16, 5}, RN},
+	{.insn = {0x3f20fc00, 0x38208000}, SIZE, .data = {16, 5}, RN, .loads = true},
 };
 
 const struct store_forms aarch64_stores = {

@@ -861,7 +861,8 @@ static void try_watched(uint8_t code, uint64_t offset, unsigned int len)
 	byte(&t, AGENT_EQUAL);
 	byte(&t, AGENT_END);
 	expr = assemble(&t);
-	options.site.watch = (struct bpf_watch){true, (uintptr_t)memory, len};
+	options.site.watch = (struct bpf_watch){
+		.access = true, .addr = (uintptr_t)memory, .len = len};
 	cr_assert_null(compile(&expr, 1, &options, &made));
 	cr_expect_eq(count_reads(&made), is_there ? 1 : 2, "%u bytes at %d", size,
 		     (int)offset);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/insn.h"
 #include "arch/aarch64/aarch64.h"
 #include "bpf/compiler.h"
 #include "support.h"
@@ -26,6 +27,8 @@ enum {
 
 /* What a program of the test returns. */
 enum { UNCHANGED, CHANGED, DOUBT };
+/* ... and of one with a condition. */
+enum { FALSE = UNCHANGED, LEFT_TO_STUB = DOUBT };
 
 /* ---- aarch64, as the compiler sees it ---- */
 
@@ -90,7 +93,7 @@ static int make_filter(unsigned int len)
 {
 	const struct bpf_compile_options options = {
 		.arch = &arch,
-		.site.watch = {true, watched(), len},
+		.site.watch = {.access = true, .addr = watched(), .len = len},
 		.shared_fd = kernel.shared_fd,
 	};
 	struct compiler c = {.options = &options};
@@ -382,6 +385,226 @@ Test(watch_ahead, unreadable)
 	regs[AARCH64_PC] = 4096; /* nobody has anything there */
 	cr_assert_eq(bpf_prog_test_run_opts(fd, &opts), 0);
 	cr_expect_eq(opts.retval, DOUBT);
+}
+
+/* ---- conditions, which the stub decides ---- */
+
+/* What a condition compares with 1: the byte at .offset in the memory, or where x5
+ * points to, or the lowest byte of a register. */
+static const struct condition {
+	const char *text;
+	int offset;
+	int pointer, value; /* registers; 0: none */
+} conditions[] = {
+	{"the first byte that is watched", WATCHED_AT, 0, 0},
+	{"the second", WATCHED_AT + 1, 0, 0},
+	{"one before", WATCHED_AT - 1, 0, 0},
+	{"the next but 15", WATCHED_AT + 16, 0, 0},
+	{"one far away", 0, 0, 0},
+	{"what x5 points to", 0, 5, 0},
+	{"x3", 0, 0, 3},
+	{"the PC", 0, 0, AARCH64_PC},
+};
+
+static struct agent_expr *compile_to_bytecode(const struct condition *condition)
+{
+	uint8_t code[32], *at = code;
+	uint64_t addr = (uintptr_t)memory + (uint64_t)condition->offset;
+	int reg = condition->pointer + condition->value;
+
+	if (reg > 0) {
+		*at++ = AGENT_REG;
+		*at++ = 0;
+		*at++ = (uint8_t)reg;
+	} else {
+		*at++ = AGENT_CONST64;
+		for (int i = 56; i >= 0; i -= 8)
+			*at++ = (uint8_t)(addr >> i);
+	}
+	if (condition->value == 0) {
+		*at++ = AGENT_REF8;
+	} else {
+		*at++ = AGENT_ZERO_EXT;
+		*at++ = 8;
+	}
+	*at++ = AGENT_CONST8;
+	*at++ = 1;
+	*at++ = AGENT_EQUAL;
+	*at++ = AGENT_END;
+	return make_expr(code, (size_t)(at - code));
+}
+
+static unsigned int register_bits(void *data, unsigned int number)
+{
+	(void)data;
+	(void)number;
+	return 64;
+}
+
+static void undecided(void *data, const char *reason)
+{
+	(void)data;
+	cr_assert_fail("%s", reason);
+}
+
+/* A program that drops what is false. */
+static int make_condition(unsigned int len, bool shared_reads,
+			  const struct agent_expr *expr)
+{
+	const struct bpf_compile_options options = {
+		.arch = &arch,
+		.site.watch = {.access = true,
+			       .addr = watched(),
+			       .len = len,
+			       .stub_decides = true,
+			       .shared_reads = shared_reads},
+		.shared_fd = kernel.shared_fd,
+	};
+	const struct ir_target target = {.slots = SLOTS_MAX,
+					 .loop_steps = 1000,
+					 .register_bits = register_bits,
+					 .undecided = undecided};
+	struct agent_expr *one = (struct agent_expr *)expr;
+	const struct agent_list list = {.exprs = &one, .count = 1};
+	struct compiler c = {.options = &options};
+	struct bpf_emitter *e = &c.emitter;
+	struct bpf_insn *insns;
+	size_t count;
+	struct ir ir;
+	int fd;
+
+	c.registers = registers(&c.nregisters);
+	c.label_maybe = c.label_true = bpf_emit_new_labels(e, 2);
+	bpf_emit(e, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
+	watch_ahead_note_reads(&c, &list);
+	watch_emit(&c, c.label_maybe + 1);
+	cr_assert_null(ir_create(expr, &target, &ir));
+	compile_ir(&c, &ir);
+	ir_deinit(&ir);
+	watch_ahead_keep(&c);
+	exits_return(&c, FALSE);
+	bpf_emit_bind(e, c.label_maybe);
+	exits_return(&c, LEFT_TO_STUB);
+	cr_assert_null(bpf_emit_finish(e, &insns, &count));
+	fd = load(insns, count);
+	free(insns);
+	bpf_emitter_deinit(e);
+	return fd;
+}
+
+/* The byte that the condition reads after the store; -1: not known before it. */
+static int read_after(const struct condition *condition, bool shared_reads,
+		      unsigned int len, const struct store *store, uint64_t at,
+		      const uint64_t *regs, const uint8_t *copy)
+{
+	bool base_changes =
+		strchr(store->text, '!') || strchr(store->text, ']')[1] == ',';
+	bool changes = base_changes || strncmp(store->text, "swp", 3) == 0;
+	uint64_t addr = (uintptr_t)memory + (uint64_t)condition->offset;
+	bool is_known;
+
+	if (condition->value + condition->pointer > 0 && changes)
+		return -1;
+	if (condition->value == AARCH64_PC)
+		return (uint8_t)((uintptr_t)&insn + 4);
+	if (condition->value > 0)
+		return (uint8_t)regs[condition->value];
+	if (condition->pointer > 0)
+		addr = regs[condition->pointer] << 8 >> 8;
+	/* Of what it stores, a program knows the bytes that are watched. */
+	is_known = condition->pointer == 0 && addr - watched() < len;
+	if (!is_known &&
+	    (shared_reads || addr - at < store->size * (1 + store->seconds)))
+		return -1;
+	return copy[addr - (uintptr_t)memory];
+}
+
+static void check_condition(int fd, const struct condition *condition,
+			    bool shared_reads, const struct store *store,
+			    unsigned int len)
+{
+	uint8_t copy[MEMORY], before[WATCH_BYTES], after[WATCH_BYTES] = {0};
+	uint64_t regs[REGISTERS];
+	unsigned int size = store->size * (1 + store->seconds), want = LEFT_TO_STUB,
+		     got;
+	uint64_t at = watched() - 20 + random_below(len + 24);
+	int byte;
+
+	if (random_below(2) == 0)
+		at = watched() - random_below(2);
+	make_memory(len);
+	make_registers(store, at, regs);
+	if (store->base != 5 && store->index != 5 && store->data != 5)
+		regs[5] = (uintptr_t)memory + random_below(MEMORY) +
+			  (random_below(256) << 56);
+	else
+		regs[5] = 0;
+	memcpy(copy, memory, MEMORY);
+	do_store(store, regs, at, copy, len);
+	memcpy(before, last()->bytes, WATCH_BYTES);
+	memcpy(after, copy + WATCHED_AT, len);
+	byte = read_after(condition, shared_reads, len, store, at, regs, copy);
+	if (at <= watched() && at + size >= watched() + len && byte >= 0 && byte != 1)
+		want = FALSE;
+	got = run(fd, regs, store->word);
+	cr_assert_eq(got, want, "%s at %ld of %u bytes, %s: %u instead of %u",
+		     store->text, (long)(at - watched()), len, condition->text, got,
+		     want);
+	cr_assert_arr_eq(last()->bytes, want == FALSE ? after : before, WATCH_BYTES);
+	cr_assert_eq(last()->lock, 0);
+}
+
+static void check_conditions(unsigned int len, bool shared_reads)
+{
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
+		struct agent_expr *expr = compile_to_bytecode(&conditions[i]);
+		_cleanup_close_ int fd = make_condition(len, shared_reads, expr);
+
+		for (size_t s = 0; s < sizeof(stores) / sizeof(*stores); s++)
+			for (int round = 0; round < ROUNDS; round++)
+				check_condition(fd, &conditions[i], shared_reads,
+						&stores[s], len);
+		agent_expr_unref(expr);
+	}
+}
+
+Test(watch_ahead, conditions)
+{
+	static const unsigned int lens[] = {2, 4, 8, 12, 16};
+
+	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++)
+		check_conditions(lens[i], false);
+}
+
+/* With what becomes of a verdict. */
+Test(watch_ahead, whole_program)
+{
+	static const struct condition condition = {"the first", WATCHED_AT, 0, 0};
+	struct agent_expr *expr = compile_to_bytecode(&condition);
+	const struct agent_list list = {.exprs = &expr, .count = 1};
+	const struct bpf_compile_options options = {
+		.arch = &arch,
+		.site.watch = {.access = true,
+			       .addr = watched(),
+			       .len = 8,
+			       .stub_decides = true},
+		.shared_fd = kernel.shared_fd,
+		.ring_fd = kernel.hits.fd,
+		.output_fd = kernel.output.fd,
+		.task_blocked_offset = -1,
+		.loop_steps = 1000,
+	};
+	struct bpf_code code;
+
+	cr_assert_null(bpf_compile(&list, NULL, &options, &code));
+	close(load(code.insns, code.count));
+	bpf_code_deinit(&code);
+	agent_expr_unref(expr);
+}
+
+Test(watch_ahead, conditions_that_others_may_change)
+{
+	check_conditions(8, true);
 }
 
 /* ---- the table against another decoder ---- */
