@@ -15,6 +15,7 @@
 #include "base/descriptors.h"
 #include "bpf/hw_event.h"
 #include "stops/slots.h"
+#include "stops/watch.h"
 
 static void perf_placement_close(struct perf_placement *placement)
 {
@@ -128,6 +129,12 @@ static bool wants_kernel(const struct engine *engine, const struct location *loc
 	       !state->no_kernel_hits;
 }
 
+/* Its conditions are read before accesses, and others' accesses may be late. */
+static bool reads_with_others(const struct location *location)
+{
+	return watch_looks_after(location) && watch_has_others(location);
+}
+
 static struct bpf_site site_of(const struct location *location)
 {
 	return (struct bpf_site){
@@ -136,6 +143,8 @@ static struct bpf_site site_of(const struct location *location)
 				.access = location->type > BREAKPOINT_HARDWARE,
 				.addr = location->watch.filters ? location->addr : 0,
 				.len = location->watch.filters ? location->len : 0,
+				.stub_decides = watch_looks_after(location),
+				.shared_reads = reads_with_others(location),
 			},
 	};
 }
@@ -166,6 +175,7 @@ static struct error *perf_event_insert(struct engine *engine, struct location *l
 		return insert_error(-ENOMEM);
 	placement->sig_data = state->next_sig_data;
 	placement->sees_kernel = wants_kernel(engine, location);
+	placement->shares_reads = site.watch.shared_reads;
 	error = placement_init(&placement->base, engine,
 			       placement->sees_kernel ? &state->kernel_programs
 						      : &state->programs,
@@ -222,7 +232,8 @@ static bool perf_event_outdated(struct engine *engine, const struct location *lo
 {
 	const struct perf_placement *placement = location->engine_data;
 
-	return placement->sees_kernel != wants_kernel(engine, location);
+	return placement->sees_kernel != wants_kernel(engine, location) ||
+	       placement->shares_reads != reads_with_others(location);
 }
 
 /* Threads inherit in the kernel, tasks without CLONE_THREAD do not. */

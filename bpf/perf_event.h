@@ -20,6 +20,7 @@ struct perf_placement {
 	struct placement base; /* first */
 	uint64_t sig_data;     /* what its SIGTRAPs carry; never used again */
 	bool sees_kernel;      /* what system calls write */
+	bool shares_reads;     /* as bpf_watch.shared_reads */
 	int *fds;	       /* one event per region and thread */
 	size_t nfds;
 };

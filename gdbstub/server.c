@@ -153,9 +153,6 @@ static void begin_session(struct server *server)
 	session_deinit(&server->session);
 	session_init(&server->session);
 	server->session.disabled = server->options.disabled;
-	/* There is nothing to evaluate a condition with yet. */
-	if (arch_native()->debugreg_hits_repeat)
-		server->session.disabled |= DISABLE_WATCH_CONDITION;
 	if (!arch_native()->memory_tags || !arch_native()->memory_tags())
 		server->session.disabled |= DISABLE_MEMORY_TAGS;
 	run_forget_wishes(&server->run);

@@ -177,6 +177,7 @@ void thread_destroy(struct thread *thread)
 		TAILQ_REMOVE(&inferiors->has_pending, thread, has_pending);
 	free(thread->pending_stop);
 	free(thread->last_hit);
+	free(thread->look);
 	free(thread->last_regset);
 	free(thread);
 }

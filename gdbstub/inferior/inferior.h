@@ -27,6 +27,7 @@
 struct breakpoints;
 struct pending_stop;
 struct last_hit;
+struct look;
 struct threaddb;
 
 enum { HITS_IN_VAIN_MAX = 16 }; /* no instruction can hit more */
@@ -127,6 +128,8 @@ struct thread {
 					    * the thread. If there is one: */
 	TAILQ_ENTRY(thread) has_pending;   /* in inferiors->has_pending */
 	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
+	struct look *look;    /* ... that is decided after the access (look.h); the
+			       * same */
 	bool at_hit;	      /* it has stopped for a hit, or where it had */
 	bool steps_program;   /* its step began at a trap that has a program */
 	bool needs_step_over; /* at step_over_at it has hit in vain: step_over.h */

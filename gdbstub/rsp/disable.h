@@ -13,9 +13,7 @@ enum {
 	DISABLE_TTHREAD = 0x800,      /* the thread in stop replies */
 	DISABLE_T = 0x1000,	      /* T stop replies: S instead */
 	DISABLE_NO_ACK = 0x2000,      /* QStartNoAckMode: no option, for serial lines */
-	DISABLE_WATCH_CONDITION = 0x4000, /* no option, for processors that stop before
-					   * an access */
-	DISABLE_MEMORY_TAGS = 0x8000,	  /* no option, for processors without them */
+	DISABLE_MEMORY_TAGS = 0x4000, /* no option, for processors without them */
 };
 
 /** Adds what a comma-separated list of names means to *mask. The error names the

@@ -50,7 +50,7 @@ static const struct packet packets[] = {
 	{"QThreadSuffixSupported", packet_wants_every_write, "", NULL,
 	 PACKET_WHILE_RUNNING},
 	{"QTruehit.WatchCondition", packet_QTruehit_WatchCondition, ":",
-	 "QTruehit.WatchCondition+", DISABLE_WATCH_CONDITION},
+	 "QTruehit.WatchCondition+", 0},
 	{"R", packet_R, NULL, NULL, 0},
 	{"S", packet_S, NULL, NULL, 0},
 	{"T", packet_T, NULL, NULL, PACKET_WHILE_RUNNING},

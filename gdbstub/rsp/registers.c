@@ -9,6 +9,7 @@
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "server.h"
+#include "stops/look.h"
 
 static struct error *lost(const struct thread *thread, int err)
 {
@@ -118,7 +119,7 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 		return NULL;
 	}
 	regs_init(&regs, thread->inferior->arch);
-	err = regs_fetch_all(thread, &regs);
+	err = look_fetch_all(thread, &regs);
 	if (err < 0 && !shows_some(thread, err))
 		return lost(thread, err);
 	table = packet_registers(server, regs.arch, &count);
@@ -159,7 +160,7 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 	if (error)
 		return error;
 	regs_init(&regs, thread->inferior->arch);
-	err = regs_fetch_all(thread, &regs);
+	err = look_fetch_all(thread, &regs);
 	if (err < 0)
 		return lost(thread, err);
 	if (cursor_left(args) == 0)
@@ -173,7 +174,7 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 	if (cursor_left(args) > 0)
 		return error_create(0, "G: more than all registers");
 	for (unsigned int i = 0; i < regs.arch->nregsets; i++) {
-		err = regs.size[i] > 0 ? regs_store(thread, &regs, i) : 0;
+		err = regs.size[i] > 0 ? look_store(thread, &regs, i) : 0;
 		if (err < 0)
 			return lost(thread, err);
 	}
@@ -200,7 +201,7 @@ static struct error *one_register(struct server *server, struct cursor *args,
 	if (!*reg)
 		return error_create(0, "no register has the number %llu",
 				    (unsigned long long)number);
-	err = regs_fetch(*thread, regs, (*reg)->regset);
+	err = look_fetch(*thread, regs, (*reg)->regset);
 	if (err == 0 || err == -ENODATA || shows_some(*thread, err))
 		return NULL;
 	return lost(*thread, err);
@@ -241,7 +242,7 @@ struct error *packet_P(struct server *server, struct cursor *args, struct buffer
 	error = take_register(args, &regs, reg);
 	if (error)
 		return error;
-	err = regs_store(thread, &regs, reg->regset);
+	err = look_store(thread, &regs, reg->regset);
 	if (err < 0)
 		return lost(thread, err);
 	buffer_append_string(reply, "OK");

@@ -10,11 +10,12 @@
 #include "rsp/stop_reply.h"
 #include "rsp/threads.h"
 #include "server.h"
+#include "stops/look.h"
 
 static int fetch_once(const struct thread *thread, struct regs *regs,
 		      unsigned int regset)
 {
-	return regs->size[regset] > 0 ? 0 : regs_fetch(thread, regs, regset);
+	return regs->size[regset] > 0 ? 0 : look_fetch(thread, regs, regset);
 }
 
 static bool read_register(const struct thread *thread, struct regs *regs,

@@ -12,6 +12,8 @@
 #include "stops/old_traps.h"
 #include "stops/trap.h"
 #include "stops/location.h"
+#include "stops/look.h"
+#include "stops/pending.h"
 #include "stops/replay.h"
 #include "stops/watch.h"
 
@@ -417,6 +419,18 @@ struct location *breakpoints_wanted(const struct breakpoints *breakpoints,
 	return location;
 }
 
+/* Whoever was shown before its access is where it is. */
+static void end_pictures(struct breakpoints *breakpoints)
+{
+	struct thread *thread;
+
+	replay_end(breakpoints);
+	TAILQ_FOREACH (thread, &breakpoints->inferior->threads, link) {
+		if (look_is_shown(thread))
+			pending_clear(thread);
+	}
+}
+
 void breakpoints_remove_all(struct breakpoints *breakpoints)
 {
 	struct location *location;
@@ -424,7 +438,7 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		location->wanted &= location->commands.persistent;
 	handed_clear(&breakpoints->handed);
-	replay_end(breakpoints);
+	end_pictures(breakpoints);
 }
 
 bool breakpoints_persist(const struct breakpoints *breakpoints)

@@ -22,6 +22,7 @@ struct breakpoints {
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
 	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
+	pid_t shown_before; /* the thread whose access it is shown before (look.h); 0 */
 	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
 	struct table old_by_addr;
 	bool inspected; /* since the last resume, its traps (inspect.h) */

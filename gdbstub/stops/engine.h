@@ -130,6 +130,9 @@ struct hit {
 	struct watch_values values; /* if the location filters; of a hit that a program
 				     * has not compared, not yet */
 	bool by_kernel;		    /* a system call made it, not an instruction */
+	/* The thread has been looked at after the access (look.h): what was watched
+	 * before it, WATCH_BYTES of it. NULL: it has not. */
+	const uint8_t *before;
 	/* The thread is not where it hit, nor can be moved there: nothing more can be
 	 * evaluated, but it is told. */
 	bool late;

@@ -8,6 +8,7 @@
 #include "stops/hit.h"
 #include "stops/last_hit.h"
 #include "stops/location.h"
+#include "stops/look.h"
 #include "stops/old_traps.h"
 #include "stops/pending.h"
 #include "stops/step_over.h"
@@ -139,6 +140,9 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	if (hits->count == 0 && !hits->signal_is_ours)
 		hits->signal_is_ours = old_traps_undo(event);
 	thread->at_hit = hits->count > 0 || hits->signal_is_ours;
+	if (run->stepping_over == thread->tid && event->kind == EVENT_SIGNAL &&
+	    ends_step(event))
+		look_end(thread, hits);
 	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
 	/* A watchpoint's hit is shown behind the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)

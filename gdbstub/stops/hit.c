@@ -7,6 +7,7 @@
 #include "stops/evaluate.h"
 #include "stops/ignore.h"
 #include "stops/index.h"
+#include "stops/look.h"
 #include "stops/unexplained.h"
 #include "stops/watch.h"
 
@@ -73,22 +74,52 @@ static const struct hit *choose(const struct hit *first, const struct hit *other
 	return better ? other : first;
 }
 
+/* Hits that are decided after the access: it is made, unless the client is told of
+ * another one that comes before it. Then it makes a step, and decides itself. */
+static void look_later(const struct hits *hits, struct thread *thread,
+		       const struct hit *told)
+{
+	if (!told) {
+		look_begin(thread, hits);
+		return;
+	}
+	look_forget(thread);
+	for (unsigned int i = 0; i < hits->count; i++) {
+		struct location *location = hits->hit[i].location;
+		struct hit_counts counts = {.hits = hits->hit[i].verdict != HIT_MAYBE,
+					    .trues = 1};
+
+		if (!look_is_needed(&hits->hit[i]))
+			continue;
+		counts_add(&location->counts, thread->tid, &counts);
+		watch_untold(location);
+	}
+}
+
 const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
 				const struct output *output)
 {
 	const struct hit *told = NULL;
+	bool later = false;
 
 	for (unsigned int i = 0; i < hits->count; i++) {
 		struct location *location = hits->hit[i].location;
 
+		later |= look_is_needed(&hits->hit[i]);
 		/* Every hit is evaluated, so that every one is counted. */
-		if (!hit_matters(&hits->hit[i], thread))
+		if (look_is_needed(&hits->hit[i]) ||
+		    !hit_matters(&hits->hit[i], thread))
 			continue;
 		if (location->commands.list.count > 0 && !hits->hit[i].late)
 			evaluate_commands(location, thread, output);
 		else
 			told = choose(told, &hits->hit[i]);
 	}
+	if (later)
+		look_later(hits, thread, told);
+	/* It is shown as it is, or nobody is told of it. */
+	else if (look_has_ended(thread) && (!told || !told->before))
+		look_forget(thread);
 	return told;
 }
 

@@ -7,6 +7,7 @@
 #include "inferior/symbols.h"
 #include "stops/access.h"
 #include "stops/breakpoints.h"
+#include "stops/look.h"
 #include "stops/run.h"
 
 /* The thread's last one; the code is looked at when somebody asks. */
@@ -19,12 +20,25 @@ struct last_hit {
 	bool by_kernel;
 	int syscall;   /* SYSCALL_NONE: the kernel wrote for another reason */
 	bool compared; /* .values has the old one, too */
+	bool ahead;    /* .values are of before the access */
 	struct watch_values values;
 	uint64_t pc, stack_top;
 	struct last_regset regset; /* the one with the PC */
 };
 
 /* ---- noting ---- */
+
+/* What the thread is shown with before its access. */
+static int fetch(const struct thread *thread, struct regs *regs, unsigned int regset)
+{
+	const struct last_regset *before = look_registers(thread);
+
+	if (!before)
+		return regs_fetch(thread, regs, regset);
+	memcpy(regs->data[regset], before->data, before->size);
+	regs->size[regset] = before->size;
+	return 0;
+}
 
 static void note_registers(struct thread *thread, struct last_hit *hit)
 {
@@ -34,7 +48,7 @@ static void note_registers(struct thread *thread, struct last_hit *hit)
 	uint64_t sp;
 
 	regs_init(&regs, arch);
-	if (regs_fetch(thread, &regs, pc->regset) < 0 ||
+	if (fetch(thread, &regs, pc->regset) < 0 ||
 	    reg_read_u64(&regs, arch->pc_reg, &hit->pc) < 0 ||
 	    reg_read_u64(&regs, arch->sp_reg, &sp) < 0 ||
 	    regs.size[pc->regset] > sizeof(hit->regset.data))
@@ -95,6 +109,7 @@ void last_hit_note(struct run *run, struct thread *thread, const struct hit *hit
 		.len = location->len,
 		.by_kernel = hit->by_kernel,
 		.compared = hit->values.len > 0,
+		.ahead = thread->inferior->arch->stores && !hit->before,
 		.values = hit->values,
 	};
 	if (!last->compared)
@@ -206,12 +221,11 @@ static void print_value(const char *title, const uint8_t *bytes, uint64_t len,
 	buffer_append_char(out, '\n');
 }
 
-static const char *title_of_value(const struct thread *thread,
-				  const struct last_hit *hit)
+static const char *title_of_value(const struct last_hit *hit)
 {
 	if (hit->compared)
 		return "new";
-	return thread->inferior->arch->stores && !hit->by_kernel ? "old" : "now";
+	return hit->ahead && !hit->by_kernel ? "old" : "now";
 }
 
 static void print_hit(const struct thread *thread, struct symbols *symbols,
@@ -233,8 +247,7 @@ static void print_hit(const struct thread *thread, struct symbols *symbols,
 	if (hit->compared)
 		print_value("old", hit->values.old, hit->values.len, out);
 	if (hit->values.len > 0)
-		print_value(title_of_value(thread, hit), hit->values.new,
-			    hit->values.len, out);
+		print_value(title_of_value(hit), hit->values.new, hit->values.len, out);
 }
 
 static const struct thread *newest(const struct inferior *inferior)

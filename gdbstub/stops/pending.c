@@ -5,6 +5,7 @@
 #include "inferior/group_stop.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
+#include "stops/look.h"
 #include "stops/replay.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
@@ -119,6 +120,8 @@ void pending_clear(struct thread *thread)
 	if (!thread->pending_stop)
 		return;
 	TAILQ_REMOVE(&thread->inferior->owner->has_pending, thread, has_pending);
+	if (look_has_ended(thread))
+		look_forget(thread);
 	free(take_ptr(thread->pending_stop));
 }
 
@@ -129,6 +132,8 @@ static bool hit_is_ignored(struct thread *thread, struct location *location)
 	if (!gate_ignores(ignore_gate(location)))
 		return false;
 	watch_ignored(location);
+	if (look_has_ended(thread))
+		return true; /* it is after the access */
 	if (!location->trap || !trap_skip_own(thread))
 		step_over_want(thread, location);
 	return true;
@@ -156,7 +161,10 @@ void pending_drop_stale(struct run *run, struct thread *thread)
 
 	if (!pending)
 		return;
-	if (pending->stop.kind == STOP_SWBREAK)
+	/* The client makes the step that it has been promised, or does without. */
+	if (look_is_shown(thread))
+		stale = thread->action.kind == RESUME_CONTINUE;
+	else if (pending->stop.kind == STOP_SWBREAK)
 		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_SOFTWARE);
 	else if (pending->stop.kind == STOP_HWBREAK)
 		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_HARDWARE);
@@ -338,11 +346,16 @@ void pending_take_thread(struct run *run, struct thread *thread, struct stop *st
 	if (thread->pending_stop->step_ended)
 		hits_stepped_to(thread, run_output(run, thread->inferior));
 	*stop = thread->pending_stop->stop;
-	if (!thread->pending_stop->replayed && replay_begin(thread, stop)) {
+	if (stop->kind == STOP_WATCH && look_tell(thread, stop))
+		return;
+	if (!thread->pending_stop->replayed &&
+	    replay_begin(thread, &thread->pending_stop->stop)) {
 		thread->pending_stop->replayed = true;
 		return;
 	}
 	pending_clear(thread);
+	if (stop->looks)
+		hits_stepped_to(thread, run_output(run, thread->inferior));
 	show_child(run, stop);
 	/* As without us, a client's step from a stop inside a call ends where the call
 	 * returns. */

@@ -5,6 +5,7 @@
 
 #include "stops/evaluate.h"
 #include "stops/guess.h"
+#include "stops/look.h"
 #include "stops/run.h"
 #include "stops/watch.h"
 
@@ -80,6 +81,8 @@ ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
 		inferior->breakpoints ? inferior->breakpoints->replay : NULL;
 	ssize_t n = breakpoints_read_memory(inferior, addr, data, len);
 
+	if (n > 0 && inferior->breakpoints)
+		look_show_memory(inferior, addr, data, (size_t)n);
 	if (!replay || n <= 0)
 		return n;
 	for (unsigned int i = 0; i < replay->count; i++)
@@ -142,27 +145,35 @@ static bool make_false(struct replay *replay, const struct location *location,
 
 /* ---- from stop to stop ---- */
 
-static struct location *find_location(const struct breakpoints *breakpoints,
+/* For its step after a hit before the access, the client takes watchpoints out. */
+static bool is_of_interest(const struct location *location, const struct thread *thread)
+{
+	return location->wanted || look_has_ended(thread);
+}
+
+static struct location *find_location(const struct thread *thread,
 				      const struct stop *stop)
 {
+	const struct breakpoints *breakpoints = thread->inferior->breakpoints;
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->watchpoints, watch_link) {
 		if (location->type == stop->watch && location->addr == stop->addr &&
-		    location->len == stop->values.len && location->wanted)
+		    location->len == stop->values.len &&
+		    is_of_interest(location, thread))
 			return location;
 	}
 	return NULL;
 }
 
 /* gdb looks at all watchpoints that have the address. */
-static bool is_seen_by_others(const struct breakpoints *breakpoints,
+static bool is_seen_by_others(const struct thread *thread,
 			      const struct location *location)
 {
 	const struct location *other;
 
-	TAILQ_FOREACH (other, &breakpoints->watchpoints, watch_link) {
-		if (other != location && other->wanted &&
+	TAILQ_FOREACH (other, &thread->inferior->breakpoints->watchpoints, watch_link) {
+		if (other != location && is_of_interest(other, thread) &&
 		    other->type > BREAKPOINT_HARDWARE &&
 		    other->addr < location->addr + location->len &&
 		    location->addr < other->addr + other->len)
@@ -210,7 +221,7 @@ static bool is_worth_it(const struct replay *replay, const struct location *loca
 bool replay_begin(struct thread *thread, const struct stop *stop)
 {
 	struct breakpoints *breakpoints = thread->inferior->breakpoints;
-	struct location *location = find_location(breakpoints, stop);
+	struct location *location = find_location(thread, stop);
 	struct replay *replay;
 
 	replay_end(breakpoints);
@@ -226,7 +237,7 @@ bool replay_begin(struct thread *thread, const struct stop *stop)
 	memcpy(replay->piece[0].shown, stop->values.old, WATCH_BYTES);
 	breakpoints->replay = replay;
 	if ((make_false(replay, location, thread) &&
-	     !is_seen_by_others(breakpoints, location)) ||
+	     !is_seen_by_others(thread, location)) ||
 	    is_worth_it(replay, location, &stop->values))
 		return true;
 	replay_end(breakpoints);

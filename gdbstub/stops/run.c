@@ -14,6 +14,7 @@
 #include "stops/events.h"
 #include "stops/inspect.h"
 #include "stops/location.h"
+#include "stops/look.h"
 #include "stops/pending.h"
 #include "stops/replay.h"
 #include "stops/unattended.h"
@@ -286,7 +287,8 @@ static void report(struct run *run, const struct stop *stop)
 	engines_print_output(&run->engines, true);
 	run->last = *stop;
 	inspect_traps(run, stop);
-	if (thread && stop->kind == STOP_WATCH)
+	if (thread &&
+	    (stop->looks || (stop->kind == STOP_WATCH && !look_is_shown(thread))))
 		watch_told(thread, stop);
 	if (thread && stop->kind == STOP_SWBREAK)
 		thread_hit_again(thread);

@@ -22,7 +22,8 @@ enum stop_kind {
 	STOP_SIGNAL,	     /* .signal; also the end of a step (SIGTRAP) */
 	STOP_SWBREAK,	     /* SIGTRAP at a software breakpoint; PC at its address */
 	STOP_HWBREAK,	     /* SIGTRAP at a hardware breakpoint */
-	STOP_WATCH,	     /* SIGTRAP after an access: .watch, .addr */
+	STOP_WATCH,	     /* SIGTRAP after an access, or as if before it (look.h):
+			      * .watch, .addr */
 	STOP_FORK,	     /* the thread made process .child, a stopped inferior */
 	STOP_VFORK,	     /* the same; it shares the memory */
 	STOP_VFORK_DONE,     /* the vfork child has exec'ed or ended */
@@ -49,8 +50,10 @@ struct stop {
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
 	struct watch_values values; /* STOP_WATCH: what its value filter has compared */
-	pid_t child;		    /* STOP_FORK, STOP_VFORK, STOP_CLONE */
-	int syscall;		    /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
+	bool looks;  /* STOP_SIGNAL: the end of the step after a STOP_WATCH, of which
+		      * it has .watch, .addr, .values */
+	pid_t child; /* STOP_FORK, STOP_VFORK, STOP_CLONE */
+	int syscall; /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
 };
 
 /** What else the client wants to hear of. */

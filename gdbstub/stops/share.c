@@ -232,7 +232,8 @@ static bool saves(const struct half *a, const struct half *b, struct location *c
 
 static bool may_share(const struct location *location, const struct location *newcomer)
 {
-	return location->wanted && location->watch.filters && !location->watch.ahead &&
+	return location->wanted && location->watch.filters &&
+	       !location->inferior->arch->stores &&
 	       (location->state != LOCATION_OUT || location == newcomer);
 }
 

@@ -3,6 +3,7 @@
 
 #include "stops/index.h"
 #include "stops/location.h"
+#include "stops/look.h"
 #include "stops/share.h"
 #include "stops/trap.h"
 
@@ -20,11 +21,20 @@ static struct location *find(const struct thread *thread, unsigned int number)
 	return index_number(thread->inferior->breakpoints, number);
 }
 
-void step_over_want(struct thread *thread, const struct location *location)
+static bool is_noted(const struct thread *thread, unsigned int number)
+{
+	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
+		if (thread->hit_in_vain[i] == number)
+			return true;
+	}
+	return false;
+}
+
+static void note(struct thread *thread, const struct location *location)
 {
 	uint64_t pc;
 
-	if ((!location->trap && !repeats(location)) || thread_get_pc(thread, &pc) < 0)
+	if (thread_get_pc(thread, &pc) < 0)
 		return;
 	if (!thread->needs_step_over || pc != thread->step_over_at) {
 		thread->trap_in_vain = false;
@@ -35,8 +45,26 @@ void step_over_want(struct thread *thread, const struct location *location)
 	/* A trap is found by its place. */
 	if (location->trap)
 		thread->trap_in_vain = true;
-	else if (thread->hits_in_vain < HITS_IN_VAIN_MAX)
+	else if (!is_noted(thread, location->number) &&
+		 thread->hits_in_vain < HITS_IN_VAIN_MAX)
 		thread->hit_in_vain[thread->hits_in_vain++] = location->number;
+}
+
+void step_over_want(struct thread *thread, const struct location *location)
+{
+	if (location->trap || repeats(location))
+		note(thread, location);
+}
+
+void step_over_look(struct thread *thread, const struct location *location)
+{
+	note(thread, location);
+}
+
+static bool comes_again(const struct thread *thread, const struct location *location)
+{
+	return repeats(location) ||
+	       (look_is_wanted(thread) && location->state == LOCATION_IN);
 }
 
 static bool is_in_the_way(const struct thread *thread, uint64_t pc)
@@ -46,7 +74,7 @@ static bool is_in_the_way(const struct thread *thread, uint64_t pc)
 	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
 		const struct location *location = find(thread, thread->hit_in_vain[i]);
 
-		if (location && repeats(location))
+		if (location && comes_again(thread, location))
 			return true;
 	}
 	return false;
@@ -61,8 +89,11 @@ bool step_over_is_needed(struct thread *thread)
 	/* A signal goes first: of a fault it is the only way on, and the step could
 	 * meet another one. The hit comes anew when the handler returns. */
 	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
-	    pc != thread->step_over_at || !is_in_the_way(thread, pc))
+	    pc != thread->step_over_at || !is_in_the_way(thread, pc)) {
 		thread->needs_step_over = false;
+		if (look_is_wanted(thread))
+			look_forget(thread);
+	}
 	return thread->needs_step_over;
 }
 
@@ -70,6 +101,7 @@ struct error *step_over_lift(struct thread *thread)
 {
 	struct error *error = NULL;
 
+	look_note_memory(thread);
 	/* One that hardware has kept the thread from is still to be hit. */
 	if (thread->trap_in_vain)
 		error = breakpoints_lift_traps(thread->inferior->breakpoints,
@@ -77,7 +109,7 @@ struct error *step_over_lift(struct thread *thread)
 	for (unsigned int i = 0; !error && i < thread->hits_in_vain; i++) {
 		struct location *location = find(thread, thread->hit_in_vain[i]);
 
-		if (location && repeats(location))
+		if (location && comes_again(thread, location))
 			error = location_switch(location, LOCATION_SUSPENDED);
 	}
 	return error;

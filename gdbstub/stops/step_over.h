@@ -13,6 +13,8 @@
 /** A stopped thread has hit a location in vain. Nothing if that does not come again.
  * What it has hit before, where it still is, is not forgotten. */
 void step_over_want(struct thread *thread, const struct location *location);
+/** The same, of a watchpoint's hit that is decided after the access (look.h). */
+void step_over_look(struct thread *thread, const struct location *location);
 /** Is there anything left in the thread's way, that is still where it was wanted? */
 bool step_over_is_needed(struct thread *thread);
 /** Switches it off until the next commit. */

@@ -8,13 +8,47 @@
 #include "stops/run.h"
 #include "stops/share.h"
 
+bool watch_looks_after(const struct location *location)
+{
+	return location->inferior->arch->stores &&
+	       location->type > BREAKPOINT_HARDWARE &&
+	       (location->conditions.count > 0 || location->commands.list.count > 0);
+}
+
+static bool has_other(const struct breakpoints *breakpoints,
+		      const struct location *location)
+{
+	const struct location *other;
+
+	TAILQ_FOREACH (other, &breakpoints->watchpoints, watch_link) {
+		if (other != location && watch_looks_after(other) &&
+		    (other->wanted || other->state != LOCATION_OUT))
+			return true;
+	}
+	return false;
+}
+
+bool watch_has_others(const struct location *location)
+{
+	const struct inferior *inferior = location->inferior;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
+		    has_other(other->breakpoints, location))
+			return true;
+	}
+	return false;
+}
+
 static bool can_filter(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
 	/* What a program has seen ahead of an access must hold until that is done: no
 	 * other thread may run on past a change. */
-	if (location->inferior->arch->stores && engines->others_run)
+	if (location->inferior->arch->stores && engines->others_run &&
+	    !watch_looks_after(location))
 		return false;
 	return location->type == WATCHPOINT_WRITE && location->len > 0 &&
 	       location->len <= WATCH_BYTES && !engines->unfiltered &&
@@ -74,12 +108,16 @@ static bool overlaps(const struct location *location, uint64_t addr, size_t len)
 
 void watch_init(struct location *location)
 {
+	struct watch *watch = &location->watch;
 	bool filters = can_filter(location);
+	bool ahead = filters && location->inferior->arch->stores &&
+		     !watch_looks_after(location);
 
-	if (filters && !location->watch.filters)
-		begin_anew(location, !is_running(location->inferior));
-	location->watch.filters = filters;
-	location->watch.ahead = filters && location->inferior->arch->stores;
+	if (filters && (!watch->filters || watch->ahead != ahead))
+		begin_anew(location,
+			   !watch->filters && !is_running(location->inferior));
+	watch->filters = filters;
+	watch->ahead = ahead;
 }
 
 bool watch_is_outdated(const struct location *location)
@@ -95,14 +133,30 @@ bool watch_compares(const struct location *location)
 						    location->engine->ops->last));
 }
 
+/* Programs keep what is about to be stored; threads may have done it in another order.
+ */
+static bool access_changes(struct hit *hit)
+{
+	struct watch_values *values = &hit->values;
+
+	if (!hit->before || values->len == 0 ||
+	    memcmp(hit->before, values->new, sizeof(values->new)) == 0)
+		return false;
+	if (memcmp(values->old, values->new, sizeof(values->old)) == 0)
+		memcpy(values->old, hit->before, sizeof(values->old));
+	return true;
+}
+
 bool watch_changed(struct hit *hit)
 {
 	struct location *location = hit->location;
+	bool changed;
 
 	if (!location->watch.filters || location->watch.ahead || hit->values.len > 0)
 		return true;
-	return watch_last_exchange(watch_last(location), location->len, read_contents,
-				   location, &hit->values);
+	changed = watch_last_exchange(watch_last(location), location->len,
+				      read_contents, location, &hit->values);
+	return access_changes(hit) || changed;
 }
 
 void watch_untold(struct location *location)
@@ -285,6 +339,9 @@ static bool note_doubts(struct location *location)
 	bool is_read = read_contents(location, bytes);
 
 	location->watch.guessed |= !is_read || watch_may_differ(location, bytes);
+	/* What is there before an access, is looked at there. */
+	if (watch_looks_after(location))
+		return !is_read;
 	if (!is_read || !watch_last_equals(last, bytes))
 		return true;
 	return tells_all(location) && !watch_last_equals(last, location->watch.told);
@@ -295,7 +352,9 @@ void watch_prepare(struct breakpoints *breakpoints)
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->watchpoints, watch_link) {
-		if (!location->watch.filters)
+		/* Nothing runs before the client has seen the access. */
+		if (!location->watch.filters ||
+		    (breakpoints->shown_before != 0 && watch_looks_after(location)))
 			continue;
 		if (location->watch.rewritten)
 			begin_anew(location, false);
@@ -324,7 +383,8 @@ static bool any_ahead(const struct inferior *inferior)
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &inferior->breakpoints->watchpoints, watch_link) {
-		if (location->watch.ahead && location->state == LOCATION_IN)
+		if ((location->watch.ahead || watch_looks_after(location)) &&
+		    location->state == LOCATION_IN)
 			return true;
 	}
 	return false;

@@ -13,10 +13,11 @@
  * last one. Where these may not be the same, the next hit counts as a change: gdb, told
  * of one too many, ignores it.
  *
- * Where hits come before the access (arch_ops.stores), gdb, told of one, steps the
- * thread and looks then. Only programs compare (bpf/watch_ahead.c), and only what gdb
- * remembers is kept. From a hit that is told on, until gdb has looked behind the
- * access, each one counts as a change.
+ * Where hits come before the access (arch_ops.stores), those of watchpoints with
+ * conditions are decided after it (look.h), and then all is as above. Without, gdb,
+ * told of one, steps the thread and looks then. Only programs compare
+ * (bpf/watch_ahead.c), and only what gdb remembers is kept. From a hit that is told on,
+ * until gdb has looked behind the access, each one counts as a change.
  */
 #ifndef TRUEHIT_STOPS_WATCH_H
 #define TRUEHIT_STOPS_WATCH_H
@@ -28,6 +29,12 @@ struct stop;
 /** Before the location is put in place: decides about its filter. A new one begins with
  * what memory holds; one that had it goes on. */
 void watch_init(struct location *location);
+/** Are its hits decided after the access, which they come before (look.h)? It has
+ * conditions or commands then. */
+bool watch_looks_after(const struct location *location);
+/** May a thread be about to store, by a hit that was false, to another one that is so?
+ */
+bool watch_has_others(const struct location *location);
 /** Do user or client want it otherwise meanwhile? */
 bool watch_is_outdated(const struct location *location);
 /** What the filter compares with: in the memory that programs see, if one serves it. */

@@ -11,7 +11,7 @@ import rsp
 from test_extension import PACKET, SCRIPT
 from test_protocol import symbol
 from test_rights import ordinary_user
-from test_watch_filter import VALUES
+from test_watch_filter import AHEAD, VALUES
 
 PROG = "sequence"
 SEED = int(os.environ.get("SEQUENCES_SEED", "1"))
@@ -205,7 +205,49 @@ def test_returns_after_ignored_changes(t):
             t.equal(re.findall(VALUES, gdb.output()), wanted, f"values for {writes}")
 
 
+def kinds_of_stores(t, watches, extended, user):
+    """The values at the stops of a program that stores in several ways, and counts."""
+    if user:
+        server, prog = ordinary_user(t, program="stores", arguments=["12"])
+    else:
+        server, prog = t.server("COMM", t.prog("stores"), "12"), t.prog("stores")
+    gdb = t.gdb(server, "break begin", "continue", f"tbreak {t.line('stores.c', 'END')}",
+                *watches, prog=prog, first=[f"source {SCRIPT}"] if extended else [], python="""
+found = []
+while True:
+    run("continue")
+    if gdb.selected_frame().find_sal().line == END:
+        break
+    found.append([value("all.value"), value("round_number"), run("p $pc")])
+emit(stops=found, hits=[b.hit_count for b in gdb.breakpoints() if b.number > 2])
+""".replace("END", t.line("stores.c", "END").split(":")[-1]))
+    return gdb.results[0], re.findall(VALUES, gdb.output())
+
+
+def test_kinds_of_stores(t):
+    """Those that a program knows before they are done, and others; conditions on what is
+    watched, on what is stored next to it, and on what is elsewhere."""
+    t.truehit_only("conditions handed over")
+    both = ["watch all.value if all.value == 1 && round_number > 5",
+            "watch round_number if all.value == 2"]
+    for user, watches in ((False, ["watch all.value if all.value == 1"]),
+                          (False, ["watch all.pair.next if all.value == 2"]),
+                          (False, ["watch all.value if all.pair.next % 3 == 1"]),
+                          (False, ["watch all.value if round_number % 7 == 3"]),
+                          (False, both), (True, both)):
+        got, wanted = [kinds_of_stores(t, watches, extended, user)
+                       for extended in (True, False)]
+        t.check(len(wanted[0]["stops"]) > 1, f"few stops: {watches}")
+        t.equal(got, wanted, f"stops of {watches}, without rights: {user}")
+
+
 # The two stops, as a client sees them
+
+def is_ten(x):
+    """x == 10: const64 &x; ref32; const8 10; equal; end"""
+    code = f"25{x:016x}19220a1327"
+    return f";X{len(code) // 2:x},{code}"
+
 
 def start(t, *writes, handed=True):
     t.truehit_only("conditions handed over")
@@ -216,19 +258,26 @@ def start(t, *writes, handed=True):
     t.equal(client.ask(f"Z0,{begin:x},1"), "OK", "begin")
     t.match("^T05", client.ask("vCont;c"), "begin")
     t.equal(client.ask(f"z0,{begin:x},1"), "OK", "begin")
-    # x == 10: const64 &x; ref32; const8 10; equal; end
-    code = f"25{x:016x}19220a1327"
-    text = f";X{len(code) // 2:x},{code}"
+    text = is_ten(x)
     if handed:
         t.equal(client.ask(f"{PACKET}2,{x:x},4{text}"), "OK", "handed over")
     t.equal(client.ask(f"Z2,{x:x},4{'' if handed else text}"), "OK", "x")
     return server, client, x
 
 
-def expect(t, client, x, values, resume="vCont;c"):
+def step_over(t, client, x, text=""):
+    """Where hits come before the access, a client makes it, with the watchpoint off."""
+    t.equal(client.ask(f"z2,{x:x},4"), "OK", "x is off")
+    t.no_match("watch:", t.match("^T05", client.ask("vCont;s"), "the access").string, "the step")
+    t.equal(client.ask(f"Z2,{x:x},4{text}"), "OK", "x is on")
+
+
+def expect(t, client, x, values, resume="vCont;c", text=""):
     """Stops of the watchpoint, and what is read there."""
     for value in values:
         t.match("^T05.*watch:", client.ask(resume), f"stop for {value}")
+        if AHEAD:
+            step_over(t, client, x, text)
         t.equal(client.ask(f"m{x:x},4"), value.to_bytes(4, "little").hex(), "x at the stop")
 
 
@@ -253,8 +302,66 @@ def test_rest_is_told_once(t):
 def test_conditions_of_its_own(t):
     """A client that puts them into Z2 has not gdb's rules."""
     _, client, x = start(t, "x=10", "x=3", "x=10", handed=False)
-    expect(t, client, x, [10, 10])
+    expect(t, client, x, [10, 10], text=is_ten(x))
     t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+# Where hits come before the access, which the stub has made when it tells of them
+
+def at_access(t, *writes):
+    """A client that is told of the first hit, and the PC that it is shown."""
+    if not AHEAD:
+        t.skip("hits come after the access")
+    server, client, x = start(t, *writes, handed=False)
+    t.match("^T05.*watch:", client.ask("vCont;c"), "x = 10")
+    return server, client, x, read_pc(client)
+
+
+def read_pc(client):
+    return int.from_bytes(bytes.fromhex(client.ask("p20")), "little")
+
+
+def test_shown_before_the_access(t):
+    _, client, x, pc = at_access(t, "x=10", "x=3", "x=10")
+    t.equal(client.ask(f"m{x:x},4"), "00000000", "x before the access")
+    t.equal(client.ask("g")[16 * 32:16 * 33], pc.to_bytes(8, "little").hex(), "the PC of all")
+    t.match(f";20:{pc.to_bytes(8, 'little').hex()};|20:{pc.to_bytes(8, 'little').hex()};",
+            client.ask("?"), "the PC of the stop")
+    step_over(t, client, x, is_ten(x))
+    t.equal(read_pc(client), pc + 4, "the PC after the access")
+    t.equal(client.ask(f"m{x:x},4"), "0a000000", "x after the access")
+    expect(t, client, x, [10], text=is_ten(x))
+    t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_goes_on_without_the_step(t):
+    """The access is made once."""
+    _, client, x, pc = at_access(t, "x=10", "x=3", "x=10")
+    t.match("^T05.*watch:", client.ask("vCont;c"), "x = 10 again")
+    t.equal(read_pc(client), pc, "the PC")
+    t.equal(client.ask(f"m{x:x},4"), "03000000", "x before the access")
+    t.match("^W00", client.ask("vCont;c"), "the end")
+
+
+def test_registers_written_before_the_access(t):
+    """They are written; the access has been made."""
+    _, client, x, pc = at_access(t, "x=10", "x=3", "x=10")
+    t.equal(client.ask("P9=1122334455667788"), "OK", "x9")
+    t.equal((client.ask("p9"), read_pc(client)), ("1122334455667788", pc), "what is shown")
+    step_over(t, client, x, is_ten(x))
+    t.equal((client.ask("p9"), read_pc(client)), ("1122334455667788", pc + 4), "after it")
+    expect(t, client, x, [10], text=is_ten(x))
+
+
+def test_client_goes_before_the_access(t):
+    """The program has written, and the next client sees it."""
+    server, client, x, _ = at_access(t, "x=10", "x=3", "x=10")
+    client.close()
+    client = rsp.Client(server)
+    client.ask("?")
+    t.equal(client.ask(f"m{x:x},4"), "0a000000", "x")
+    t.match("^OK", client.ask(f"D;{server.inferior():x}"), "detach")
+    harness.wait_for(lambda: "10 0" in server.output(), "the program's output")
 
 
 def test_client_writes_in_between(t):
