@@ -53,7 +53,7 @@ static int begin_at(const struct thread *thread, struct look *look)
 	const struct arch_ops *arch = thread->inferior->arch;
 	const unsigned int regset = pc_regset(thread);
 	struct regs regs;
-	uint64_t pc;
+	uint64_t pc = 0;
 	int err;
 
 	regs_init(&regs, arch);

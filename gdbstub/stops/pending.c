@@ -154,29 +154,32 @@ static bool hit_is_stale(struct thread *thread, const struct stop *stop,
 	return hit_is_ignored(thread, location);
 }
 
+/* Is a stop of its thread's nothing to its client any more? The client makes the step
+ * that it has been promised (look.h), or does without. */
+static bool is_stale(struct thread *thread, const struct pending_stop *pending)
+{
+	const struct stop *stop = &pending->stop;
+
+	if (look_is_shown(thread) || pending->step_ended)
+		return thread->action.kind == RESUME_CONTINUE;
+	switch (stop->kind) {
+	case STOP_SWBREAK:
+		return hit_is_stale(thread, stop, BREAKPOINT_SOFTWARE);
+	case STOP_HWBREAK:
+		return hit_is_stale(thread, stop, BREAKPOINT_HARDWARE);
+	case STOP_WATCH:
+		return hit_is_stale(thread, stop, stop->watch);
+	case STOP_SYSCALL_ENTRY:
+	case STOP_SYSCALL_RETURN:
+		return !syscalls_wanted(&thread->inferior->syscalls, stop->syscall);
+	default:
+		return false;
+	}
+}
+
 void pending_drop_stale(struct run *run, struct thread *thread)
 {
-	const struct pending_stop *pending = thread->pending_stop;
-	bool stale = false;
-
-	if (!pending)
-		return;
-	/* The client makes the step that it has been promised, or does without. */
-	if (look_is_shown(thread))
-		stale = thread->action.kind == RESUME_CONTINUE;
-	else if (pending->stop.kind == STOP_SWBREAK)
-		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_SOFTWARE);
-	else if (pending->stop.kind == STOP_HWBREAK)
-		stale = hit_is_stale(thread, &pending->stop, BREAKPOINT_HARDWARE);
-	else if (pending->stop.kind == STOP_WATCH)
-		stale = hit_is_stale(thread, &pending->stop, pending->stop.watch);
-	else if (pending->stop.kind == STOP_SYSCALL_ENTRY ||
-		 pending->stop.kind == STOP_SYSCALL_RETURN)
-		stale = !syscalls_wanted(&thread->inferior->syscalls,
-					 pending->stop.syscall);
-	else if (pending->step_ended)
-		stale = thread->action.kind == RESUME_CONTINUE;
-	if (!stale)
+	if (!thread->pending_stop || !is_stale(thread, thread->pending_stop))
 		return;
 	pending_clear(thread);
 	if (thread->pending.kind != EVENT_NONE)
