@@ -103,6 +103,17 @@ static int open_breakpoint(pid_t pid, int program, bool writes)
 	return fd;
 }
 
+/* A hypervisor may make a SIGTRAP of a hit (gdbstub/stops/unexplained.h). */
+static int run_to_end(pid_t pid, int *status)
+{
+	do {
+		ptrace(PTRACE_CONT, pid, NULL, NULL);
+		if (waitpid(pid, status, 0) < 0)
+			return -1;
+	} while (WIFSTOPPED(*status) && WSTOPSIG(*status) == SIGTRAP);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long iterations = argc > 1 ? atol(argv[1]) : 0;
@@ -131,8 +142,7 @@ int main(int argc, char **argv)
 		kill(pid, SIGKILL);
 		return 1;
 	}
-	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || status ||
+	if (run_to_end(pid, &status) < 0 || status ||
 	    read(fds[0], cost, sizeof(cost)) != sizeof(cost)) {
 		fprintf(stderr, "floor: the child failed, status %#x\n", status);
 		kill(pid, SIGKILL);
