@@ -509,7 +509,6 @@ void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *th
 				    thread->tid, type_names[location->type],
 				    (uintmax_t)location->addr, strerror(-err));
 	}
-	locations_move_outdated(breakpoints);
 }
 
 void breakpoints_reset_counts(struct breakpoints *breakpoints)

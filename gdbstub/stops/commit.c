@@ -108,6 +108,17 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	return location_switch(location, LOCATION_IN);
 }
 
+bool locations_are_outdated(const struct breakpoints *breakpoints)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->state == LOCATION_IN && is_outdated(location))
+			return true;
+	}
+	return false;
+}
+
 void locations_move_outdated(struct breakpoints *breakpoints)
 {
 	struct location *location;

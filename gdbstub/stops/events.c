@@ -273,7 +273,6 @@ static void start_thread(struct run *run, const struct thread *parent,
 
 static void on_added(struct run *run, struct thread *thread, struct thread *child)
 {
-	breakpoints_thread_added(thread->inferior->breakpoints, child);
 	if (thread->options & THREAD_OPTION_CLONE) {
 		tell_clone(run, thread, child);
 		return;
@@ -282,9 +281,9 @@ static void on_added(struct run *run, struct thread *thread, struct thread *chil
 	proceed_thread(run, thread);
 }
 
-/* For a task that is a process of its own, locations move from uprobes. Nobody may run
- * past them meanwhile. */
-static void on_task(struct run *run, struct inferior *inferior, pid_t maker, pid_t task)
+/* Nobody may run past the locations that move from uprobes meanwhile. */
+static void on_added_when_moved(struct run *run, struct inferior *inferior, pid_t maker,
+				pid_t task)
 {
 	struct thread *thread, *child;
 
@@ -296,10 +295,17 @@ static void on_task(struct run *run, struct inferior *inferior, pid_t maker, pid
 	proceed_all(run);
 }
 
+/* For a second thread, which could see what is stored and undone, and for a task that
+ * is a process of its own, locations move. */
 static void on_clone(struct run *run, const struct event *event)
 {
-	if (event->inferior->breakpoints->uprobed && thread_leads(event->child))
-		on_task(run, event->inferior, event->tid, event->child->tid);
+	struct breakpoints *breakpoints = event->inferior->breakpoints;
+
+	breakpoints_thread_added(breakpoints, event->child);
+	run->locations_move |= locations_are_outdated(breakpoints);
+	if (run->locations_move && !run->halting)
+		on_added_when_moved(run, event->inferior, event->tid,
+				    event->child->tid);
 	else
 		on_added(run, event->thread, event->child);
 }

@@ -7,6 +7,7 @@
 
 #include "inferior/late.h"
 #include "stops/events.h"
+#include "stops/location.h"
 
 /*
  * A leader that ended while other threads live on is a zombie that tells nothing
@@ -145,7 +146,7 @@ static bool take_all(struct run *run)
 	}
 }
 
-void halt_all(struct run *run)
+void halt_for_step(struct run *run)
 {
 	bool halting = run->halting;
 	struct halt halt = {0};
@@ -164,4 +165,22 @@ void halt_all(struct run *run)
 	say_late(&halt);
 	buffer_deinit(&halt.text);
 	run->halting = halting;
+}
+
+/* No hit is under way now whose stop has not been seen. */
+static void move_locations(struct run *run)
+{
+	struct inferior *inferior;
+
+	run->locations_move = false;
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
+		if (inferior->breakpoints)
+			locations_move_outdated(inferior->breakpoints);
+}
+
+void halt_all(struct run *run)
+{
+	halt_for_step(run);
+	if (!run->halting && run->locations_move)
+		move_locations(run);
 }

@@ -52,7 +52,10 @@ struct error *location_switch(struct location *location, enum location_state sta
 /** Memory that is lent to a vfork child must hold no trap of ours. */
 bool location_must_stay_off(const struct location *location);
 
-/** Locations that cannot be served as they are any longer are put in anew at once. */
+/** Is there a location that cannot be served as it is any longer? */
+bool locations_are_outdated(const struct breakpoints *breakpoints);
+/** Such locations are put in anew at once. No thread may be running: a hit whose stop
+ * has not been seen would be lost, and its thread would stay after the instruction. */
 void locations_move_outdated(struct breakpoints *breakpoints);
 
 /* ---- traps.c ---- */

@@ -123,7 +123,7 @@ static void step_over(struct run *run, struct thread *thread)
 	pid_t tid = thread->tid;
 
 	/* No other thread may run through the place while nothing is there. */
-	halt_all(run);
+	halt_for_step(run);
 	pass_pending_signals(run);
 	if (is_stopping(run))
 		return;

@@ -88,6 +88,7 @@ struct run {
 	pid_t newest;	     /* the process that was started or attached to last */
 	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
 	bool halting;	     /* threads are being stopped: resume nobody */
+	bool locations_move; /* outdated ones, as soon as all threads are stopped */
 	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
 	bool any_untold;     /* there may be threads whose stop is to be told again */
 	uint64_t order;	     /* stops seen so far */

@@ -157,6 +157,18 @@ run("continue")
     t.check(set(result["places"]) <= {0}, f"places of the stops: {result['places']}")
 
 
+def test_new_thread_between_hits(t):
+    """The first hit moves the location; a new thread may come before the server has seen
+    the stop of the second one."""
+    need_kernel_filter(t)
+    for _ in range(8):
+        server = t.server("COMM", t.prog("rseq-hidden"), 7, 300, 0, 200)
+        t.gdb(server, "monitor set engine uprobe",
+              "break *&seq_middle if $r8 == 1 && $r9 > 99", "break done", "continue",
+              "delete", "continue", prog=t.prog("rseq-hidden"))
+        check_counted(t, server.output())
+
+
 def test_steps(t):
     """A step within a sequence makes it begin anew, as with gdbserver: it ends behind the
     first instruction of the abort handler."""

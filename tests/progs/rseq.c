@@ -3,11 +3,13 @@
  * Threads count by restartable sequences (rseq(2)): a counter for each processor, whose
  * increment the kernel makes begin anew when the thread leaves the processor midway.
  *
- *   rseq THREADS ROUNDS [ABORTS]
+ *   rseq THREADS ROUNDS [ABORTS [WAIT]]
  *
  * Prints what should have been counted, and what was. After ABORTS in a row, if they
- * are given, a round is counted otherwise. Built with HIDDEN, it describes the sequence
- * in memory of its own, and has no ELF section __rseq_cs.
+ * are given (not 0), a round is counted otherwise. If WAIT is given, it prints
+ * "waiting" when all threads are there, which begin so many milliseconds later; every
+ * second one creates another thread first, which does nothing. Built with HIDDEN, it
+ * describes the sequence in memory of its own, and has no ELF section __rseq_cs.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__x86_64__) && __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
@@ -39,7 +42,8 @@ static struct {
 #endif
 
 static uint64_t otherwise, restarts;
-static unsigned long rounds, aborts_max;
+static unsigned long rounds, aborts_max, wait_ms;
+static pthread_barrier_t all_there;
 
 extern const struct sequence described;
 static const struct sequence *used = &described;
@@ -91,8 +95,26 @@ aborted:
 	return false;
 }
 
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* To begin together with the others. */
+static void wait_for_others(bool creates)
+{
+	pthread_t thread;
+
+	pthread_barrier_wait(&all_there);
+	usleep((useconds_t)wait_ms * 1000);
+	if (creates && pthread_create(&thread, NULL, nothing, NULL) == 0)
+		pthread_detach(thread);
+}
+
 static void *run(void *arg)
 {
+	if (wait_ms > 0)
+		wait_for_others((uintptr_t)arg % 2 == 1);
 	for (unsigned long round = 1; round <= rounds; round++) {
 		unsigned long tried = 0;
 
@@ -132,13 +154,20 @@ int main(int argc, char **argv)
 
 	rounds = strtoul(argc > 2 ? argv[2] : "1000", NULL, 0);
 	aborts_max = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
+	wait_ms = argc > 4 ? strtoul(argv[4], NULL, 0) : 0;
 #ifdef HIDDEN
 	hide();
 #endif
 	if (__rseq_size == 0 || threads > THREADS_MAX)
 		return 2;
+	pthread_barrier_init(&all_there, NULL, (unsigned int)threads + 1);
 	for (unsigned long i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, run, NULL);
+		pthread_create(&thread[i], NULL, run, (void *)i);
+	if (wait_ms > 0) {
+		pthread_barrier_wait(&all_there);
+		puts("waiting");
+		fflush(stdout);
+	}
 	for (unsigned long i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	for (unsigned int i = 0; i < CPUS; i++)
