@@ -7,9 +7,11 @@ import ctypes
 import os
 import pathlib
 import re
+import resource
 import signal
 import struct
 import subprocess
+import threading
 import time
 
 import harness
@@ -20,7 +22,7 @@ OTHER = {"x86_64": 1, "aarch64": 19}[os.uname().machine]  # not known: rbx, x19
 
 
 def must_live(t, pid):
-    t.check(harness.process_state(pid) in ("S", "R"), f"process {pid} lives")
+    t.check(harness.process_state(pid) in ("S", "R", "D"), f"process {pid} lives")
 
 
 class Sleeper:
@@ -523,30 +525,35 @@ def test_frozen_kill(t):
     harness.wait_for(lambda: harness.process_state(pid) in (None, "Z"), "its end")
 
 
-class SlowFile:
-    """A file system of its own with one file, whose reads are never answered."""
+class SlowFiles:
+    """A file system of its own: one file whose reads are never answered, or a @directory
+    where no look-up of a name is."""
     INIT, LOOKUP, GETATTR, OPEN, READ = 26, 1, 3, 14, 15
 
-    def __init__(self, t):
+    def __init__(self, t, directory=False):
         t.need_root("mount a file system")
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.path = str(t.dir / "slow")
-        pathlib.Path(self.path).touch()
+        self.mode, self.last = (0o40755, self.LOOKUP) if directory else (0o100644, self.READ)
+        if directory:
+            os.mkdir(self.path)
+        else:
+            pathlib.Path(self.path).touch()
         try:
             self.fd = os.open("/dev/fuse", os.O_RDWR)
         except OSError as error:
             t.skip(f"no FUSE: {error}")
-        options = f"fd={self.fd},rootmode=100000,user_id=0,group_id=0".encode()
+        options = f"fd={self.fd},rootmode={self.mode:o},user_id=0,group_id=0".encode()
         if self.libc.mount(b"slow", self.path.encode(), b"fuse", 6, options) < 0:
             os.close(self.fd)
             t.skip(f"no FUSE: {os.strerror(ctypes.get_errno())}")
 
     def serve(self):
-        """Until somebody reads."""
+        """Until somebody asks for what is never answered."""
         while True:
             request = os.read(self.fd, 1 << 17)
             _, opcode, unique = struct.unpack_from("<IIQ", request)
-            if opcode == self.READ:
+            if opcode == self.last:
                 return
             body = b""
             if opcode == self.INIT:
@@ -555,7 +562,7 @@ class SlowFile:
             elif opcode == self.GETATTR:
                 body = struct.pack("<QII", 0, 0, 0)
                 body += struct.pack("<QQQQQQIIIIIIIIII", 1, 4096, 8, 0, 0, 0, 0, 0, 0,
-                                    0o100644, 1, 0, 0, 0, 4096, 0)
+                                    self.mode, 1, 0, 0, 0, 4096, 0)
             elif opcode == self.OPEN:
                 body = struct.pack("<QII", 1, 1, 0)  # direct I/O
             error = 0 if body else -38
@@ -569,7 +576,7 @@ class SlowFile:
 def test_file_that_does_not_answer(t):
     """As with a network file system whose server is gone."""
     t.truehit_only("threads that are late")
-    slow = SlowFile(t)
+    slow = SlowFiles(t)
     try:
         program = harness.Process(t, ["head", "-c1", slow.path])
         slow.serve()
@@ -587,3 +594,35 @@ def test_file_that_does_not_answer(t):
     finally:
         slow.close()
     program.wait()
+
+
+def test_core_dump_that_does_not_end(t):
+    """The process, which the client has sent on with a signal, is killed already, and
+    waits for the file system."""
+    t.truehit_only("threads that are late")
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text()
+    if pattern.startswith(("|", "/", "@")):
+        t.skip(f"core files are not written to the current directory, but to {pattern}")
+    slow = SlowFiles(t, directory=True)
+    try:
+        answers = threading.Thread(target=slow.serve, daemon=True)
+        answers.start()
+        program = harness.Process(t, ["sleep", "600"], cwd=slow.path, preexec=lambda:
+                                  resource.setrlimit(resource.RLIMIT_CORE, (-1, -1)))
+        server = t.server("--attach", "COMM", program.pid)
+        client = session(server)
+        t.match("^T", client.ask("?"))
+        go(client, f"vCont;C06:p{program.pid:x}.-1")
+        answers.join()
+        for _ in range(2):
+            client.interrupt()
+            t.match("^T02", client.receive().decode())
+            must_live(t, program.pid)
+            go(client)
+        server.kill(signal.SIGTERM)
+        server.wait()
+        harness.wait_for(lambda: harness.tracer_of(program.pid) == 0, "no tracer")
+        must_live(t, program.pid)
+    finally:
+        slow.close()
+    t.equal(program.wait(), -signal.SIGABRT, "its end")
