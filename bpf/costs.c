@@ -9,7 +9,7 @@
 #include "bpf/uprobe_event.h"
 
 /* Of some rounds the quickest counts: nothing came in between. */
-enum { ROUNDS = 4, CALLS = 75 };
+enum { ROUNDS = 4, CALLS = 20 };
 
 /* Of a function of the child where something is in place; 0: it could not be done. */
 static unsigned int measure(struct trial *trial, const struct probe_place *place)

@@ -16,7 +16,8 @@ struct hit_costs {
 };
 
 /**
- * Measures them by a few hundred hits each of a child made for it, in less than 50 ms.
+ * Measures them by some dozens of hits each of a child made for it, in a few
+ * milliseconds.
  * @uprobes: NULL: there are none. The probes are closed by @closer.
  */
 struct hit_costs hit_costs_measure(const struct arch_ops *arch,

@@ -51,7 +51,6 @@ static struct error *uprobe_probe(struct engine *engine)
 		state_free(state);
 		return error;
 	}
-	state->costs = hit_costs_measure(state->arch, &state->options, state->closer);
 	engine->state = state;
 	return NULL;
 }
@@ -353,27 +352,36 @@ static void uprobe_give_back(struct engine *engine)
 	programs_forget_idle(&state->programs);
 }
 
+/* They are measured when they are first asked for: that takes longer than all else that
+ * the server does before it listens. */
 static const struct hit_costs *uprobe_costs(const struct engine *engine)
 {
-	return &((const struct uprobe *)engine->state)->costs;
+	struct uprobe *state = engine->state;
+
+	if (!state->costs_known)
+		state->costs =
+			hit_costs_measure(state->arch, &state->options, state->closer);
+	state->costs_known = true;
+	return &state->costs;
 }
 
 static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 {
 	const struct uprobe *state = engine->state;
+	const struct hit_costs *costs = uprobe_costs(engine);
 
 	buffer_printf(out, "made by %s; threads stop %s; a false hit costs ",
 		      state->options.multi ? "uprobe links of BPF" : "perf events",
 		      state->options.redirects
 			      ? "before the instruction"
 			      : "behind the instruction, which is undone");
-	hit_costs_append(state->costs.emulated_ns, out);
+	hit_costs_append(costs->emulated_ns, out);
 	buffer_append_string(out, " where the kernel emulates the instruction, else ");
-	hit_costs_append(state->costs.stepped_ns, out);
-	if (state->costs.hardware_ns == 0)
+	hit_costs_append(costs->stepped_ns, out);
+	if (costs->hardware_ns == 0)
 		return;
 	buffer_append_string(out, " (in hardware ");
-	hit_costs_append(state->costs.hardware_ns, out);
+	hit_costs_append(costs->hardware_ns, out);
 	buffer_append_char(out, ')');
 }
 

@@ -75,6 +75,7 @@ struct uprobe {
 	struct uprobe_options options;
 	struct closer *closer;
 	struct hit_costs costs;
+	bool costs_known;
 	struct undone undone; /* by the stop that is being looked at */
 	struct sequence_free sequence_free[SEQUENCE_FREE_MAX]; /* the last ones */
 	unsigned int sequence_free_next;
