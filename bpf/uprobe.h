@@ -58,14 +58,6 @@ struct undone {
 	uint8_t stored[UNDO_BYTES_MAX];
 };
 
-enum { SEQUENCE_FREE_MAX = 64 };
-
-/** A file in which a process has no restartable sequences. */
-struct sequence_free {
-	pid_t pid; /* 0: none */
-	struct uprobe_file file;
-};
-
 /** The engine's state. */
 struct uprobe {
 	const struct arch_ops *arch;
@@ -77,8 +69,6 @@ struct uprobe {
 	struct hit_costs costs;
 	bool costs_known;
 	struct undone undone; /* by the stop that is being looked at */
-	struct sequence_free sequence_free[SEQUENCE_FREE_MAX]; /* the last ones */
-	unsigned int sequence_free_next;
 };
 
 /* ---- uprobe_stop.c ---- */
@@ -109,8 +99,7 @@ bool uprobe_has_stored_to_shared(const struct uprobe_placement *placement,
 
 /* ---- uprobe_sequence.c ---- */
 
-/** An error if the location, whose target is known, is in a restartable sequence: then
- * location->restartable is set. */
+/** An error if the location, whose target is known, is in a restartable sequence. */
 struct error *uprobe_check_sequence(struct uprobe_placement *placement,
 				    struct location *location);
 /**

@@ -17,6 +17,7 @@
 #include "base/rights.h"
 #include "base/setcap.h"
 #include "bpf/kernel.h"
+#include "inferior/mapping.h"
 #include "inferior/proc.h"
 #include "stops/breakpoints.h"
 
@@ -26,49 +27,11 @@ enum { ENOTSUPP_KERNEL = 524 };
 
 /* ---- The place in a file ---- */
 
-/* A line of /proc/PID/maps (proc(5)). */
-struct mapping {
-	uint64_t start, end, offset;
-	char permissions[5]; /* "r-xp" */
-	unsigned int major, minor;
-	unsigned long inode; /* 0: no file */
-	const char *name;    /* not NUL-terminated */
-	int name_len;
-};
-
-static bool parse_mapping(const char *line, struct mapping *ret)
-{
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lu %n",
-		   &ret->start, &ret->end, ret->permissions, &ret->offset, &ret->major,
-		   &ret->minor, &ret->inode, &at) != 7)
-		return false;
-	ret->name = line + at;
-	ret->name_len = (int)strcspn(ret->name, "\n");
-	return true;
-}
-
-/* The mapping that has the address, of what /proc says. */
-static bool find_mapping(const char *maps, uint64_t addr, struct mapping *ret)
-{
-	for (const char *line = maps; *line;) {
-		const char *end = strchr(line, '\n');
-
-		if (parse_mapping(line, ret) && ret->start <= addr && addr < ret->end)
-			return true;
-		if (!end)
-			break;
-		line = end + 1;
-	}
-	return false;
-}
-
 /* As kernel/events/uprobes.c has it in valid_vma(); what is not executable is no
  * place for a breakpoint. */
 static const char *why_not(const struct mapping *mapping)
 {
-	if (mapping->inode == 0)
+	if (mapping->file.inode == 0)
 		return "it is in no file (generated code, for instance)";
 	if (mapping->permissions[3] != 'p')
 		return "the file is mapped shared there";
@@ -83,7 +46,7 @@ static const char *why_not(const struct mapping *mapping)
  * and they stay where the program may write by now. */
 static bool may_have_traps(const struct mapping *mapping)
 {
-	return mapping->inode != 0 && mapping->permissions[3] == 'p';
+	return mapping->file.inode != 0 && mapping->permissions[3] == 'p';
 }
 
 /* By the mapping itself: any file. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
@@ -121,7 +84,7 @@ static int open_mapped(const char *path, const struct mapping *mapping)
 	fd = proc_open_regular(found, &file);
 	if (fd < 0)
 		return fd;
-	return file.st_ino == mapping->inode ? take_fd(&fd) : -ENOENT;
+	return file.st_ino == mapping->file.inode ? take_fd(&fd) : -ENOENT;
 }
 
 static int open_by_mapping(const char *path, const struct mapping *mapping)
@@ -178,11 +141,6 @@ static int read_maps(const struct inferior *inferior, struct buffer *maps)
 	return proc_read(path, maps);
 }
 
-static struct uprobe_file file_of(const struct mapping *mapping)
-{
-	return (struct uprobe_file){mapping->major, mapping->minor, mapping->inode};
-}
-
 static struct error *find_target(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret)
 {
@@ -196,11 +154,11 @@ static struct error *find_target(struct inferior *inferior, uint64_t addr,
 		return error_create(-r, "the map of its memory cannot be read");
 	if (maps.len == 0)
 		return error_create(0, "the process's first thread has ended");
-	if (!find_mapping(buffer_string(&maps), addr, &mapping))
+	if (!mapping_find(buffer_string(&maps), addr, &mapping))
 		return error_create(0, "there is no memory");
 	if (why_not(&mapping))
 		return error_create(0, "%s", why_not(&mapping));
-	ret->file = file_of(&mapping);
+	ret->file = mapping.file;
 	ret->offset = mapping.offset + (addr - mapping.start);
 	error = open_target(inferior, &mapping, &fd, ret);
 	return error ? error : compare(inferior, addr, len, fd, ret);
@@ -231,7 +189,7 @@ bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr)
 	struct mapping mapping;
 
 	return read_maps(inferior, &maps) == 0 &&
-	       find_mapping(buffer_string(&maps), addr, &mapping) &&
+	       mapping_find(buffer_string(&maps), addr, &mapping) &&
 	       mapping.permissions[3] != 'p';
 }
 
@@ -242,10 +200,10 @@ bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
 	struct mapping mapping;
 
 	if (read_maps(inferior, &maps) < 0 ||
-	    !find_mapping(buffer_string(&maps), addr, &mapping) ||
+	    !mapping_find(buffer_string(&maps), addr, &mapping) ||
 	    !may_have_traps(&mapping))
 		return false;
-	*ret = (struct uprobe_text){.file = file_of(&mapping),
+	*ret = (struct uprobe_text){.file = mapping.file,
 				    .start = mapping.start,
 				    .end = mapping.end,
 				    .offset = mapping.offset};

@@ -16,19 +16,14 @@
 #include "base/error.h"
 #include "bpf/compile.h"
 #include "inferior/inferior.h"
-
-/** Tells a mapped file from others. */
-struct uprobe_file {
-	unsigned int major, minor; /* of the device */
-	unsigned long inode;
-};
+#include "inferior/mapping.h"
 
 /** Where a probe goes. */
 struct uprobe_target {
 	char *path; /* opens the very file that the inferior has mapped, also if it was
 		     * deleted or replaced, or is in another mount name space: as long
 		     * as the mapping is as it was. NULL: no target */
-	struct uprobe_file file;
+	struct file_id file;
 	uint64_t offset; /* in the file, bytes */
 	uint64_t cookie; /* what a multi link's program is told (where.c) */
 };
@@ -50,7 +45,7 @@ bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr);
 
 /** A mapping of a file that may have the kernel's traps. */
 struct uprobe_text {
-	struct uprobe_file file;
+	struct file_id file;
 	uint64_t start, end; /* addresses */
 	uint64_t offset;     /* in the file, of the start */
 };

@@ -34,12 +34,11 @@ bool uprobe_is_insn(const struct uprobe_placement *placement)
 }
 
 static bool is_in_file(const struct uprobe_placement *placement,
-		       const struct uprobe_file *file)
+		       const struct file_id *file)
 {
-	const struct uprobe_file *own = &placement->target.file;
+	const struct file_id *own = &placement->target.file;
 
-	return placement->closing.fd >= 0 && own->inode == file->inode &&
-	       own->major == file->major && own->minor == file->minor;
+	return placement->closing.fd >= 0 && file_id_equal(own, file);
 }
 
 /* A library may have gone, and another come. Code that was copied there is not gone. */

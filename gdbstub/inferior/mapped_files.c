@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,45 +11,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inferior/mapping.h"
 #include "inferior/proc.h"
 
 #define VDSO "[vdso]"
 
 /* ---- /proc/PID/maps ---- */
 
-/* A row of the map. @inode 0: no file. */
-struct mapping {
-	uint64_t start, end, inode;
-	unsigned int major, minor;
-	const char *name;
-};
-
-/* Ends the name where the line ends. */
-static bool parse_mapping(char *line, struct mapping *ret)
-{
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n",
-		   &ret->start, &ret->end, &ret->major, &ret->minor, &ret->inode,
-		   &at) != 5 ||
-	    at == 0)
-		return false;
-	ret->name = line + at + strspn(line + at, " \t");
-	return true;
-}
-
 static bool is_of_interest(const struct mapping *mapping)
 {
 	if (mapping->name[0] == '/')
-		return mapping->inode != 0 || mapping->major != 0 ||
-		       mapping->minor != 0;
+		return mapping->file.inode != 0 || mapping->file.major != 0 ||
+		       mapping->file.minor != 0;
 	return strcmp(mapping->name, VDSO) == 0;
 }
 
 static bool is_same_file(const struct mapping *a, const struct mapping *b)
 {
-	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
-	       strcmp(a->name, b->name) == 0;
+	return file_id_equal(&a->file, &b->file) && strcmp(a->name, b->name) == 0;
 }
 
 static bool add_file(struct mapped_files *files, const struct mapping *mapping)
@@ -81,7 +59,7 @@ static struct error *parse_maps(struct mapped_files *files)
 	char *rest = files->maps.data;
 
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		if (!parse_mapping(line, &mapping) || !is_of_interest(&mapping))
+		if (!mapping_parse(line, &mapping) || !is_of_interest(&mapping))
 			continue;
 		if (files->count > 0 && is_same_file(&last, &mapping))
 			files->rows[files->count - 1].end = mapping.end;

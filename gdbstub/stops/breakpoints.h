@@ -10,6 +10,7 @@
 
 #include "stops/engine.h"
 #include "stops/handed.h"
+#include "stops/sequences.h"
 
 TAILQ_HEAD(location_list, location);
 
@@ -27,7 +28,8 @@ struct breakpoints {
 	struct table old_by_addr;
 	bool inspected; /* since the last resume, its traps (inspect.h) */
 	bool swept;	/* since the last resume, for locations that have vanished */
-	bool uprobed;  /* the kernel has, or has had, traps of its own in this memory */
+	bool uprobed; /* the kernel has, or has had, traps of its own in this memory */
+	struct sequences_free sequences_free;
 	char *refusal; /* why the last location that found no slot since the last
 			* resume found none, or NULL */
 };

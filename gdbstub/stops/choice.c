@@ -44,8 +44,7 @@ static bool is_own_trap(const struct location *location)
 	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
 }
 
-/* Does the program go on by itself after hits? */
-static bool passes_hits(const struct location *location)
+bool choice_passes_hits(const struct location *location)
 {
 	return location->conditions.count > 0 || location->commands.list.count > 0;
 }
@@ -53,7 +52,7 @@ static bool passes_hits(const struct location *location)
 bool choice_needs_slot(const struct location *location)
 {
 	return location->type == BREAKPOINT_SOFTWARE && location->restartable &&
-	       passes_hits(location);
+	       choice_passes_hits(location);
 }
 
 const char *choice_restarts(const struct location *location)
@@ -72,7 +71,7 @@ const char *choice_keeps_out(const struct location *location)
 {
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return NULL;
-	if (!passes_hits(location))
+	if (!choice_passes_hits(location))
 		return "it stops at every hit, so it leaves the few hardware slots to "
 		       "those that gain from them";
 	if (is_own_trap(location))
@@ -159,7 +158,7 @@ static bool is_to_be_harmless(const struct location *location)
 static bool wants_uprobe(const struct engines *engines, const struct location *location)
 {
 	if (engines->choice == CHOOSE_AUTO)
-		return passes_hits(location) || is_to_be_harmless(location) ||
+		return choice_passes_hits(location) || is_to_be_harmless(location) ||
 		       choice_among_uprobes(location->inferior);
 	return engines->choice == CHOOSE_UPROBE;
 }

@@ -16,8 +16,10 @@ unsigned int choice_list(const struct engines *engines, const struct location *l
  * One that stops at every hit has one all the same where there are uprobes in the
  * memory and it cannot be one. */
 const char *choice_keeps_out(const struct location *location);
+/** May the program go on by itself after a hit? */
+bool choice_passes_hits(const struct location *location);
 /**
- * Does it decide hits, and lies in a restartable sequence (location->restartable)? Such
+ * Does it pass hits, and lies in a restartable sequence (location->restartable)? Such
  * a sequence must be executed in place, and by a thread that does not stop: the kernel
  * makes it begin anew then. Only hardware with programs does both.
  */

@@ -216,6 +216,17 @@ void breakpoints_forget_refusal(struct breakpoints *breakpoints)
 	free(take_ptr(breakpoints->refusal));
 }
 
+/* Where a hit stops the thread, which the kernel then sends to the start of a sequence.
+ * The engine of uprobes has looked already. */
+static void look_for_sequence(struct location *location)
+{
+	const struct engine_ops *ops = location->engine->ops;
+
+	if (ops != &perf_event_engine && !ops->kernel_traps &&
+	    choice_passes_hits(location))
+		sequences_cover(location, NULL);
+}
+
 /* In a restartable sequence a slot is worth more than elsewhere. */
 static struct error *insist_on_slot(struct breakpoints *breakpoints,
 				    struct location *location)
@@ -223,6 +234,7 @@ static struct error *insist_on_slot(struct breakpoints *breakpoints,
 	_cleanup_buffer_ struct buffer text = {0};
 	struct error *error = NULL;
 
+	look_for_sequence(location);
 	while (!error && choice_restarts(location) &&
 	       location->choice != CHOOSE_PTRACE && !location_uses_hardware(location) &&
 	       (free_unwanted_slots(breakpoints) || demote_one(breakpoints))) {

@@ -233,6 +233,28 @@ run("continue")
     t.match(" perf_event ", row_of(gdb.results[0]["table"], "seq_middle")["text"], "engine")
 
 
+def test_takes_a_slot(t):
+    """Those that are as exact without one give one to it, though they were first."""
+    need_kernel_filter(t)
+    # gdb inserts by address.
+    others = "_init", "_start", "frame_dummy", "count_one"
+    server = t.server("COMM", t.prog("rseq"), 2, 500)
+    gdb = t.gdb(server, "monitor set engine hardware",
+                *(f"break *&{place} if $r8 == -1" for place in others),
+                "tbreak main", "continue", "break *&seq_middle if $r8 == 0", "break done",
+                "continue", prog=t.prog("rseq"), python="""
+emit(table=run("monitor breakpoints"))
+run("delete")
+run("continue")
+""")
+    check_counted(t, server.output())
+    table = gdb.results[0]["table"]
+    t.match(" perf_event ", row_of(table, "seq_middle")["text"], "engine")
+    texts = [row_of(table, place)["text"] for place in others]
+    t.equal(sum(" perf_event " in text for text in texts), SLOTS - 1, "others with a slot")
+    t.match(" is served by int3: gave its hardware slot away", table, "the one that gave")
+
+
 def test_attached(t):
     """What is attached to is to be left clean, by uprobes, but not in a sequence."""
     need_kernel_filter(t)
