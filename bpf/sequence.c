@@ -5,6 +5,8 @@
 #include <linux/rseq.h>
 
 #include "bpf/compiler.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 
 /* ---- the program's part ---- */
 

@@ -19,6 +19,7 @@
 #include "bpf/kernel.h"
 #include "inferior/hit_step.h"
 #include "inferior/proc.h"
+#include "inferior/registers.h"
 
 enum {
 	/* The child stops itself by it after each pass; nobody can block it. */

@@ -14,6 +14,8 @@
 #include "base/log.h"
 #include "bpf/probe.h"
 #include "bpf/uprobe_trial.h"
+#include "inferior/memory.h"
+#include "inferior/wait.h"
 #include "stops/trap.h"
 #include "stops/undo.h"
 

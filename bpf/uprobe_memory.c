@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/uprobe.h"
+#include "inferior/registers.h"
 
 static bool is_seen(const struct insn_store *store)
 {

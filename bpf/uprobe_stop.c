@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "bpf/probe.h"
 #include "bpf/uprobe.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
 #include "stops/undo.h"

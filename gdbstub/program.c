@@ -2,6 +2,7 @@
 /* Programs that the server starts or attaches to. */
 #include "base/log.h"
 #include "inferior/inferior.h"
+#include "inferior/launch.h"
 #include "server.h"
 
 struct error *server_check_room(const struct server *server)

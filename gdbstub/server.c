@@ -11,6 +11,7 @@
 #include "guard.h"
 #include "inferior/leaving.h"
 #include "inferior/signals.h"
+#include "inferior/wait.h"
 #include "rsp/connection.h"
 #include "rsp/disable.h"
 #include "rsp/notify.h"

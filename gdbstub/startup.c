@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/words.h"
+#include "inferior/launch.h"
 #include "inferior/shell.h"
 
 void startup_init(struct startup *startup, const struct options *options)

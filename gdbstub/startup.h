@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "inferior/inferior.h"
+#include "inferior/launch.h"
 #include "options.h"
 
 struct startup {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/inferior.h"
+#include "inferior/attach.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +20,7 @@
 #include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
+#include "inferior/resume.h"
 #include "inferior/wait.h"
 
 enum {

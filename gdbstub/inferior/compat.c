@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 
 #include "base/buffer.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
 
 /* Types of entries are small numbers. The first entry of a vector of 32 bits has a
  * value where the upper half of a type of 64 bits would be: an address, or the

@@ -10,6 +10,10 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
 #include "inferior/wait.h"
 
 /* ---- is it in one? ---- */

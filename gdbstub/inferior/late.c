@@ -8,6 +8,7 @@
 
 #include "inferior/inferior.h"
 #include "inferior/proc.h"
+#include "inferior/resume.h"
 
 enum {
 	PATIENCE_ASLEEP = 300, /* ms */

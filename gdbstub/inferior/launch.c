@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/inferior.h"
+#include "inferior/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include "base/patience.h"
 #include "base/rights.h"
 #include "base/words.h"
+#include "inferior/attach.h"
 #include "inferior/compat.h"
 #include "inferior/shell.h"
 #include "inferior/signals.h"

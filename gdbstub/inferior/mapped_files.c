@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "inferior/mapping.h"
+#include "inferior/memory.h"
 #include "inferior/proc.h"
 
 #define VDSO "[vdso]"

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "inferior/wait.h"
+
 /* The file of any thread, and whose it is; -1: none can be opened. A leader that has
  * ended before its threads has no memory. */
 static int open_any(const struct inferior *inferior, pid_t *tid)

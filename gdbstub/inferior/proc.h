@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading /proc, for the files of inferior/. */
+/* What /proc tells of processes and threads. */
 #ifndef TRUEHIT_INFERIOR_PROC_H
 #define TRUEHIT_INFERIOR_PROC_H
 
@@ -10,6 +10,9 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
+
+struct inferior;
+struct thread;
 
 enum {
 	PROC_STAT_STATE = 3,
@@ -48,5 +51,20 @@ uint64_t proc_status_bits(pid_t tid, const char *name);
 bool proc_status_word(pid_t tid, const char *name, const char *word);
 /** The number that a file begins with, or -1. */
 long proc_number(const char *path);
+
+/** The thread's name from /proc ("" if it is gone); NUL-terminated. */
+void thread_name(const struct thread *thread, char *name, size_t size);
+/** The CPU it last ran on, or -1. */
+int thread_core(const struct thread *thread);
+/** Both, at the price of one. Returns the CPU. */
+int thread_core_and_name(const struct thread *thread, char *name, size_t size);
+/** The absolute path of the program's file (readlink /proc/PID/exe), or /proc/PID/exe
+ * itself where only that can be read: the file was deleted or replaced. The caller
+ * frees it; NULL: the process is gone. */
+char *inferior_exe(const struct inferior *inferior);
+/** A whole file of /proc/PID (auxv, maps: the same for all threads): 0 or a negative
+ * errno. */
+int inferior_proc_file(const struct inferior *inferior, const char *name,
+		       struct buffer *out);
 
 #endif

@@ -4,6 +4,9 @@
 #include <elf.h>
 #include <string.h>
 
+#include "inferior/memory.h"
+#include "inferior/registers.h"
+
 void proc_service_begin(struct ps_prochandle *ps)
 {
 	ps->reads_left = PS_READS_MAX;

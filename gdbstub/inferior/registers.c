@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/inferior.h"
+#include "inferior/registers.h"
 
 #include <errno.h>
 #include <string.h>

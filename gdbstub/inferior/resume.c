@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/inferior.h"
+#include "inferior/resume.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
 
 /*
  * The lists are the inferior's: they may be damaged, or in the middle of a

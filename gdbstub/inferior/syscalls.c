@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 
 #include "inferior/inferior.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 
 /* ---- the set ---- */
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inferior/proc.h"
+
 struct thread_symbol {
 	struct symbol_wish wish; /* its name is ours */
 	bool missed;		 /* was looked for and not known */

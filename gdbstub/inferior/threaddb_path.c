@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inferior/proc.h"
+
 /* <gnu/lib-names.h> has it, too, where there is one. */
 #define LIBRARY "libthread_db.so.1"
 

@@ -13,6 +13,9 @@
 
 #include <errno.h>
 
+#include "inferior/memory.h"
+#include "inferior/registers.h"
+
 /* The list is the inferior's and may be damaged. */
 enum { SLOT_LISTS_MAX = 65536 };
 

@@ -34,6 +34,8 @@
 #include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
 #include "inferior/threaddb.h"
 
 int wait_status(pid_t tid, int *status)

@@ -1,11 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Wait statuses on their way to becoming events; for the files of inferior/. */
+/* Waiting for threads, and wait statuses on their way to becoming events. */
 #ifndef TRUEHIT_INFERIOR_WAIT_H
 #define TRUEHIT_INFERIOR_WAIT_H
 
 #include <sys/ptrace.h>
 
 #include "inferior/inferior.h"
+
+/**
+ * The next event of any traced thread. @block: wait for one; false: return
+ * EVENT_NONE if there is none. Handles by itself: threads that start (added to
+ * the list), group-stop bookkeeping, a leader that exits before other threads.
+ * A blocking call returns EVENT_NONE only if no traced thread is left to wait for.
+ * After EVENT_EXITED or EVENT_KILLED the inferior is still in the list; the
+ * caller destroys it.
+ */
+void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event);
+/**
+ * A wait asks about all traced threads, which takes long if they are many. Whoever has
+ * SIGCHLD blocked spares the waits that would find nothing (told_by_sigchld); and
+ * whoever takes a SIGCHLD from the queue has to tell by this.
+ */
+void inferiors_changed(struct inferiors *inferiors);
+
+/**
+ * Has a stopped thread stop once more when it ends, its memory still there
+ * (PTRACE_O_TRACEEXIT). Of a leader whom others outlive EVENT_LEADER_ENDS tells; all
+ * others are passed over. -ESRCH: it is ending.
+ */
+int thread_tell_end(struct thread *thread);
+
+/**
+ * Is this thread a zombie leader: ended while other threads live on? It will
+ * not report again until the process ends, so nobody may wait for it.
+ */
+bool thread_is_zombie(const struct thread *thread);
+/**
+ * Has this leader ended by itself, and do other threads of its process live on? When
+ * the whole process ends, or one of its threads calls exec, the leader can be a zombie
+ * before the kernel has told of the ends of the others; that is no end of its own.
+ */
+bool thread_is_outlived(const struct thread *leader);
+
+/* ---- for the files of inferior/ ---- */
 
 /** Options of every traced thread. Started programs also get EXITKILL. */
 enum {

@@ -5,6 +5,7 @@
 
 #include "agent/expr.h"
 #include "inferior/compat.h"
+#include "inferior/memory.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/zpacket.h"

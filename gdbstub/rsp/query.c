@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inferior/inferior.h"
+#include "inferior/proc.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/xfer.h"

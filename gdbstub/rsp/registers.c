@@ -6,6 +6,7 @@
 #include "inferior/compat.h"
 #include "inferior/inferior.h"
 #include "inferior/late.h"
+#include "inferior/registers.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "server.h"

@@ -6,6 +6,8 @@
 #include "arch/arch.h"
 #include "inferior/inferior.h"
 #include "inferior/late.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
 #include "inferior/signals.h"
 #include "rsp/stop_reply.h"
 #include "rsp/threads.h"

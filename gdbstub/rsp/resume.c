@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "inferior/compat.h"
+#include "inferior/registers.h"
 #include "inferior/signals.h"
 #include "rsp/notify.h"
 #include "rsp/packet.h"

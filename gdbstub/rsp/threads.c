@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "inferior/wait.h"
 #include "rsp/packet.h"
 #include "server.h"
 

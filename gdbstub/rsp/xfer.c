@@ -8,6 +8,8 @@
 
 #include "inferior/compat.h"
 #include "inferior/osdata.h"
+#include "inferior/proc.h"
+#include "inferior/resume.h"
 #include "inferior/solib.h"
 #include "inferior/threaddb.h"
 #include "rsp/binary.h"

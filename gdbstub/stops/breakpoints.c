@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
 #include "stops/ignore.h"
 #include "stops/index.h"
 #include "stops/inspect.h"

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inferior/registers.h"
 #include "stops/slots.h"
 
 /* One hardware slot in use. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "inferior/registers.h"
 #include "stops/breakpoints.h"
 
 /* Inputs of an evaluation: the stopped thread, its registers as needed. */

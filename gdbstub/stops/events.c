@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "inferior/group_stop.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
 #include "stops/control.h"
 #include "stops/debugreg.h"
 #include "stops/hit.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes that come from others: fork, vfork, exec. */
 #include "base/log.h"
+#include "inferior/attach.h"
 #include "inferior/compat.h"
 #include "inferior/late.h"
 #include "stops/control.h"

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "inferior/late.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "stops/events.h"
 #include "stops/location.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "inferior/registers.h"
 #include "stops/breakpoints.h"
 #include "stops/evaluate.h"
 #include "stops/ignore.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "inferior/memory.h"
 #include "stops/trap.h"
 
 /* The bytes that were read last: of a page. */

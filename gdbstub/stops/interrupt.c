@@ -5,6 +5,8 @@
 
 #include "inferior/late.h"
 #include "inferior/proc.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "stops/control.h"
 #include "stops/pending.h"
 

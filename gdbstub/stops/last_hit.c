@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "inferior/memory.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
 #include "inferior/symbols.h"
 #include "stops/access.h"
 #include "stops/breakpoints.h"

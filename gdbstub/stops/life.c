@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "inferior/attach.h"
 #include "inferior/compat.h"
+#include "inferior/launch.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/pending.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/breakpoints.h"
 #include "stops/index.h"
 #include "stops/run.h"

@@ -8,6 +8,7 @@
  * that thread until then, it asks of a thread that it believes to run.
  */
 #include "stops/control.h"
+#include "inferior/wait.h"
 #include "stops/pending.h"
 
 /* A stop that the client has asked for is none that it has to hear of later. */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
 #include "stops/trap.h"
 
 enum { OLD_TRAPS_MAX = 8192 };

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "inferior/group_stop.h"
+#include "inferior/registers.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
 #include "stops/look.h"

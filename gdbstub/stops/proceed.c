@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
 #include "stops/control.h"
 #include "stops/pending.h"
 #include "stops/step_over.h"

@@ -10,6 +10,9 @@
 #include <signal.h>
 #include <string.h>
 
+#include "inferior/registers.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "stops/control.h"
 #include "stops/events.h"
 #include "stops/inspect.h"

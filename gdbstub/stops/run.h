@@ -14,6 +14,7 @@
 
 #include "inferior/inferior.h"
 #include "inferior/late.h"
+#include "inferior/launch.h"
 #include "stops/breakpoints.h"
 #include "stops/output.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/step_over.h"
 
+#include "inferior/registers.h"
 #include "stops/index.h"
 #include "stops/location.h"
 #include "stops/look.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/index.h"
 #include "stops/old_traps.h"
 

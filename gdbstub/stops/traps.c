@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "bpf/placement.h"
+#include "inferior/memory.h"
 #include "stops/index.h"
 #include "stops/old_traps.h"
 #include "stops/trap.h"

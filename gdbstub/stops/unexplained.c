@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/access.h"
 #include "stops/index.h"
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/ignore.h"
 #include "stops/location.h"
 #include "stops/run.h"

@@ -13,6 +13,8 @@
 
 #include "arena.h"
 #include "bpf/hw_event.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 
 enum {
 	/* The kernel frees programs by and by; a kernel that is given too many at

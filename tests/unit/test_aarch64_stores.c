@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "inferior/registers.h"
 #include "stops/ignore.h"
 #include "stops/run.h"
 #include "stops/watch.h"

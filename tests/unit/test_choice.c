@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bpf/costs.h"
+#include "inferior/attach.h"
+#include "inferior/launch.h"
 #include "inferior/symbols.h"
 #include "stops/breakpoints.h"
 

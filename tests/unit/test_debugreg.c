@@ -14,6 +14,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "inferior/attach.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "tests/unit/support.h"
 
 /* What the child does when told: its functions and variables are ours too. */

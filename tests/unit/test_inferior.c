@@ -15,6 +15,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "inferior/attach.h"
+#include "inferior/launch.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
+
 static const char target[] = PROGS_DIR "/target";
 
 /* ---- helpers ---- */

@@ -16,6 +16,11 @@
 #include <unistd.h>
 
 #include "bpf/placement.h"
+#include "inferior/attach.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "stops/engine.h"
 #include "tests/unit/support.h"
 

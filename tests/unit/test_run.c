@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/run.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"

@@ -8,6 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "inferior/attach.h"
+#include "inferior/launch.h"
+#include "inferior/memory.h"
+#include "inferior/proc.h"
 #include "inferior/solib.h"
 
 /* The link maps that tests make by hand, in the memory of a forked child. */

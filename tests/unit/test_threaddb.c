@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "inferior/attach.h"
 #include "inferior/tls.h"
 
 /*

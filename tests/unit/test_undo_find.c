@@ -5,6 +5,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "inferior/attach.h"
+#include "inferior/launch.h"
+#include "inferior/memory.h"
 #include "inferior/symbols.h"
 #include "stops/decoder.h"
 

@@ -8,6 +8,7 @@
 
 #include "bpf/placement.h"
 #include "bpf/uprobe.h"
+#include "inferior/memory.h"
 #include "stops/breakpoints.h"
 #include "tests/unit/support.h"
 

@@ -17,6 +17,7 @@
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
 #include "inferior/inferior.h"
+#include "inferior/registers.h"
 #include "tests/unit/support.h"
 
 enum { ROUNDS = 2000, STEPPED_ROUNDS = 300, VALUES_MAX = 256 };

@@ -17,6 +17,8 @@
 #include "bpf/uprobe_event.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/inferior.h"
+#include "inferior/memory.h"
+#include "inferior/registers.h"
 #include "stops/decoder.h"
 #include "tests/unit/support.h"
 

@@ -3,6 +3,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "inferior/attach.h"
+#include "inferior/launch.h"
+#include "inferior/proc.h"
+#include "inferior/resume.h"
+#include "inferior/wait.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/xfer.h"
