@@ -122,7 +122,7 @@ run("kill")
 
 
 def test_unconditional_breakpoints_of_attached_programs(t):
-    t.need_kernel_conditions()
+    need_uprobes(t)
     t.need_any_engine()
     counts = t.dir / "counts"
     program = harness.Process(t, [t.prog("attach"), counts, "2"])
