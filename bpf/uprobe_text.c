@@ -10,6 +10,7 @@
 #include "bpf/uprobe.h"
 #include "stops/breakpoints.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
 
 int uprobe_note_insn(struct uprobe_placement *placement,
 		     const struct location *location)

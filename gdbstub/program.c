@@ -4,6 +4,7 @@
 #include "inferior/inferior.h"
 #include "inferior/launch.h"
 #include "server.h"
+#include "stops/life.h"
 
 struct error *server_check_room(const struct server *server)
 {

@@ -18,6 +18,10 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
+#include "stops/interrupt.h"
+#include "stops/life.h"
+#include "stops/nonstop.h"
+#include "stops/unattended.h"
 
 enum {
 	DRAIN_PATIENCE = 2000, /* ms for a client to go on reading our last words */

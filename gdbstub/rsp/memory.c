@@ -12,6 +12,7 @@
 #include "server.h"
 #include "stops/breakpoints.h"
 #include "stops/replay.h"
+#include "stops/traps.h"
 #include "stops/watch.h"
 
 struct range {

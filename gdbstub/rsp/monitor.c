@@ -17,6 +17,7 @@
 #include "stops/last_hit.h"
 #include "stops/choice.h"
 #include "stops/place.h"
+#include "stops/breakpoint_table.h"
 #include "stops/slots.h"
 
 /**

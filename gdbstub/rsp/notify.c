@@ -5,6 +5,7 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "server.h"
+#include "stops/nonstop.h"
 
 void notify_stop(struct server *server, const struct stop *stop)
 {

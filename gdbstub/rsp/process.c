@@ -9,6 +9,8 @@
 #include "rsp/report.h"
 #include "rsp/threads.h"
 #include "server.h"
+#include "stops/life.h"
+#include "stops/unattended.h"
 
 static struct error *parse_pid(struct cursor *args, uint64_t *pid)
 {

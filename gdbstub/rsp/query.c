@@ -8,6 +8,7 @@
 #include "rsp/threads.h"
 #include "rsp/xfer.h"
 #include "server.h"
+#include "stops/nonstop.h"
 
 static void ok(struct buffer *reply)
 {

@@ -34,9 +34,6 @@ struct breakpoints {
 			* resume found none, or NULL */
 };
 
-/** "break", "hbreak", "watch", "rwatch", "awatch". */
-const char *breakpoint_type_name(enum breakpoint_type type);
-
 /** NULL: out of memory. Sets inferior->breakpoints. */
 struct breakpoints *breakpoints_create(struct inferior *inferior,
 				       struct engines *engines);
@@ -74,44 +71,13 @@ void breakpoints_remove_all(struct breakpoints *breakpoints);
 /** Are there commands to go on with when the client has gone? */
 bool breakpoints_persist(const struct breakpoints *breakpoints);
 
-/**
- * Makes what is in place equal to what is wanted. @stepping: only single steps
- * follow, so unwanted locations are merely switched off.
- */
-struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping);
-/** Would breakpoints_commit have anything to do? */
-bool breakpoints_need_commit(const struct breakpoints *breakpoints);
-
 /** The program was replaced (exec): everything in place is gone, nothing wanted. */
 void breakpoints_forget(struct breakpoints *breakpoints);
 /** A new, stopped thread of the inferior. */
 void breakpoints_thread_added(struct breakpoints *breakpoints, struct thread *thread);
-/** Writes the original bytes into another inferior's memory: a forked child's copy,
- * or what a vfork child leaves to its parent. */
-void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *child);
 /** What is wanted in the parent is wanted in a forked child, from the next commit. */
 void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent);
 
-/**
- * Takes planted traps out of the text until the next commit, also those of inferiors
- * that share it: those at @addr, or all of them if @everywhere.
- */
-struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t addr,
-				     bool everywhere);
-/** The client goes on: what it was refused is of no interest any longer. */
-void breakpoints_forget_refusal(struct breakpoints *breakpoints);
-/** Is any trap planted in the text? */
-bool breakpoints_have_traps(const struct breakpoints *breakpoints);
-
-/** As inferior_read and inferior_write, but planted traps are not seen, and
- * survive a write over them. */
-ssize_t breakpoints_read_memory(struct inferior *inferior, uint64_t addr, void *data,
-				size_t len);
-int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const void *data,
-			     size_t len);
-
-/** Appends the table of `monitor breakpoints`. */
-void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out);
 /** Sets all counts to zero (`monitor reset`). */
 void breakpoints_reset_counts(struct breakpoints *breakpoints);
 

@@ -7,6 +7,7 @@
 #include "bpf/costs.h"
 #include "stops/breakpoints.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
 #include "stops/undo.h"
 
 static const char *const names[] = {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Making what is in place equal to what is wanted. */
+#include "stops/commit.h"
+
 #include "stops/location.h"
 
 #include "base/log.h"
 #include "stops/choice.h"
 #include "stops/inspect.h"
+#include "stops/install.h"
 #include "stops/share.h"
+#include "stops/traps.h"
 #include "stops/watch.h"
 
 struct error *location_switch(struct location *location, enum location_state state)

@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "inferior/registers.h"
 #include "stops/breakpoints.h"
+#include "stops/location.h"
+#include "stops/traps.h"
 
 /* Inputs of an evaluation: the stopped thread, its registers as needed. */
 struct inputs {

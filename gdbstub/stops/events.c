@@ -5,16 +5,22 @@
 #include "inferior/group_stop.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
-#include "stops/control.h"
+#include "stops/commit.h"
 #include "stops/debugreg.h"
+#include "stops/fork.h"
+#include "stops/halt.h"
 #include "stops/hit.h"
+#include "stops/interrupt.h"
 #include "stops/last_hit.h"
 #include "stops/location.h"
 #include "stops/look.h"
 #include "stops/old_traps.h"
 #include "stops/pending.h"
+#include "stops/proceed.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
+#include "stops/unattended.h"
 
 /* ---- events ---- */
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes that come from others: fork, vfork, exec. */
+#include "stops/fork.h"
+
 #include "base/log.h"
 #include "inferior/attach.h"
 #include "inferior/compat.h"
 #include "inferior/late.h"
-#include "stops/control.h"
+#include "stops/commit.h"
 #include "stops/events.h"
+#include "stops/halt.h"
 #include "stops/pending.h"
+#include "stops/proceed.h"
+#include "stops/traps.h"
+#include "stops/unattended.h"
 
 /* ---- the child ---- */
 

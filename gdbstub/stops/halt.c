@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Stopping every thread. */
-#include "stops/control.h"
+#include "stops/halt.h"
 
 #include <signal.h>
 #include <time.h>
@@ -8,8 +8,10 @@
 #include "inferior/late.h"
 #include "inferior/resume.h"
 #include "inferior/wait.h"
+#include "stops/commit.h"
 #include "stops/events.h"
 #include "stops/location.h"
+#include "stops/unattended.h"
 
 /*
  * A leader that ended while other threads live on is a zombie that tells nothing

@@ -9,6 +9,7 @@
 #include "stops/ignore.h"
 #include "stops/index.h"
 #include "stops/look.h"
+#include "stops/traps.h"
 #include "stops/unexplained.h"
 #include "stops/watch.h"
 

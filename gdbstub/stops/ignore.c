@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "inferior/symbols.h"
+#include "stops/location.h"
 #include "stops/place.h"
 
 struct gate *ignore_gate(struct location *location)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Putting a location in, giving slots away. */
+#include "stops/install.h"
+
 #include "stops/location.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include "stops/share.h"
 #include "stops/slots.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
 #include "stops/watch.h"
 
 /* Locations: several are closed at a time about as fast as one (bpf/closer.h). */

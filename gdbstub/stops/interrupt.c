@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ctrl-C: one thread answers for all, best one of the newest process. */
+#include "stops/interrupt.h"
+
 #include <signal.h>
 #include <string.h>
 
@@ -7,8 +9,9 @@
 #include "inferior/proc.h"
 #include "inferior/resume.h"
 #include "inferior/wait.h"
-#include "stops/control.h"
+#include "stops/halt.h"
 #include "stops/pending.h"
+#include "stops/proceed.h"
 
 enum { ANSWER_PATIENCE = 200 }; /* ms */
 

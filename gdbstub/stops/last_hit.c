@@ -10,8 +10,10 @@
 #include "inferior/symbols.h"
 #include "stops/access.h"
 #include "stops/breakpoints.h"
+#include "stops/location.h"
 #include "stops/look.h"
 #include "stops/run.h"
+#include "stops/traps.h"
 
 /* The thread's last one; the code is looked at when somebody asks. */
 struct last_hit {

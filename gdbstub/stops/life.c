@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How inferiors come and go. */
+#include "stops/life.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -9,9 +11,14 @@
 #include "inferior/launch.h"
 #include "inferior/resume.h"
 #include "inferior/wait.h"
-#include "stops/control.h"
+#include "stops/commit.h"
 #include "stops/events.h"
+#include "stops/fork.h"
+#include "stops/halt.h"
+#include "stops/nonstop.h"
 #include "stops/pending.h"
+#include "stops/proceed.h"
+#include "stops/traps.h"
 
 void run_init(struct run *run)
 {

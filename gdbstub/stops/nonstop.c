@@ -7,7 +7,8 @@
  * go. Of the one that was told last the client may not know yet: what it asks of
  * that thread until then, it asks of a thread that it believes to run.
  */
-#include "stops/control.h"
+#include "stops/nonstop.h"
+
 #include "inferior/wait.h"
 #include "stops/pending.h"
 

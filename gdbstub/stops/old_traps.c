@@ -11,6 +11,7 @@
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
 
 enum { OLD_TRAPS_MAX = 8192 };
 

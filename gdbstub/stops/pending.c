@@ -10,6 +10,7 @@
 #include "stops/replay.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"
+#include "stops/unattended.h"
 #include "stops/watch.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)

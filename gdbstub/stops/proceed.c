@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/proceed.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
-#include "stops/control.h"
+#include "stops/commit.h"
+#include "stops/halt.h"
+#include "stops/interrupt.h"
 #include "stops/pending.h"
 #include "stops/step_over.h"
 #include "stops/trap.h"

@@ -6,6 +6,20 @@
  * All-stop mode: a reported stop means that every thread of every inferior is
  * stopped. Non-stop mode: it is for the one thread (or process) that it names, and
  * the others run on.
+ *
+ * A thread is resumed if its action is not RESUME_NONE: the client thinks that it
+ * runs. It may be stopped all the same for a while: halted for another thread's
+ * step over a trap, or with a stop that waits to be reported.
+ *
+ *   run          what the client asks for and is told
+ *   proceed      letting threads run, stepping over traps
+ *   halt         stopping every thread
+ *   events       what the kernel tells, one handler an event
+ *   fork         ... of processes that come from others
+ *   life         how inferiors come and go
+ *   nonstop      non-stop mode: which stops the client knows of
+ *   interrupt    Ctrl-C: which thread answers
+ *   unattended   those that run with nobody to tell
  */
 #ifndef TRUEHIT_STOPS_RUN_H
 #define TRUEHIT_STOPS_RUN_H
@@ -97,30 +111,6 @@ struct run {
 				     * yet; STOP_NONE: nothing */
 };
 
-/** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
-void run_init(struct run *run);
-/** Tells the user of what makes breakpoints slow here. */
-void run_warn(const struct run *run);
-/** Kills started inferiors, detaches from attached ones, frees everything. */
-void run_deinit(struct run *run);
-
-/** Where what commands print in this inferior goes. */
-const struct output *run_output(const struct run *run, const struct inferior *inferior);
-
-/** Starts, attaches: as inferior_launch, inferior_attach, with breakpoints. */
-struct error *run_launch(struct run *run, const struct launch_options *options,
-			 struct inferior **ret);
-struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret);
-/** Takes breakpoints out, detaches, destroys. Stops the threads if they run. */
-void run_detach(struct run *run, struct inferior *inferior, int signal);
-void run_kill(struct run *run, struct inferior *inferior);
-/**
- * Lets an inferior go on with its persistent commands and without a client: it is
- * not shown to anybody until run_rejoin, which stops all of these.
- */
-struct error *run_leave(struct run *run, struct inferior *inferior);
-void run_rejoin(struct run *run);
-
 /**
  * Says what run_resume shall do with a thread. In non-stop mode RESUME_NONE and
  * threads that are resumed already are left as they are, and RESUME_STOP asks at once
@@ -139,19 +129,11 @@ struct error *run_resume(struct run *run);
 void run_pause(struct run *run);
 struct error *run_unpause(struct run *run);
 /**
- * Ctrl-C: every thread (non-stop: one) stops; the next stop is SIGINT unless another
- * comes first. It is of a thread of the process that was started or attached to last,
- * if one runs there. While nothing runs: the next resume stops at once.
- */
-void run_interrupt(struct run *run);
-/**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be reported,
  * and everything is stopped. Non-stop mode: only that thread is; no other stop is
  * reported before run_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
-/** How long run_poll need not be called if nothing happens, in ms; -1: for ever. */
-int run_patience(const struct run *run);
 /**
  * Prints what commands have printed without a stop, for as long as the output is ready.
  * True: there was some, and more may follow soon.
@@ -159,14 +141,6 @@ int run_patience(const struct run *run);
 bool run_print(struct run *run);
 /** A descriptor that is readable while there is something to print, or -1. */
 int run_print_fd(struct run *run);
-/** Changes the mode. All threads stop at the end of non-stop mode. */
-void run_set_non_stop(struct run *run, bool on);
-/** Non-stop mode, a client asks what is stopped: run_poll reports one thread, each
- * other one when it is asked to stop. */
-struct error *run_tell_first(struct run *run);
-/** The client knows of the stop that run_poll has reported last. Until then, what it
- * wants of that thread is ignored. */
-void run_acknowledge(struct run *run);
 /**
  * Forgets what a client that is gone wanted to hear of, and stops that only it knows
  * the meaning of. Nothing runs.

@@ -2,11 +2,13 @@
 #include "stops/step_over.h"
 
 #include "inferior/registers.h"
+#include "stops/commit.h"
 #include "stops/index.h"
 #include "stops/location.h"
 #include "stops/look.h"
 #include "stops/share.h"
 #include "stops/trap.h"
+#include "stops/traps.h"
 
 static bool repeats(const struct location *location)
 {

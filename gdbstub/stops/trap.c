@@ -10,6 +10,7 @@
 #include "inferior/registers.h"
 #include "stops/index.h"
 #include "stops/old_traps.h"
+#include "stops/traps.h"
 
 static int write_trap(const struct location *location)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Traps that others must not see. */
+#include "stops/traps.h"
+
 #include "stops/location.h"
 
 #include <stdlib.h>
@@ -9,7 +11,9 @@
 #include "base/log.h"
 #include "bpf/placement.h"
 #include "inferior/memory.h"
+#include "stops/commit.h"
 #include "stops/index.h"
+#include "stops/install.h"
 #include "stops/old_traps.h"
 #include "stops/trap.h"
 #include "stops/replay.h"

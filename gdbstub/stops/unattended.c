@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/unattended.h"
 
-#include "stops/control.h"
+#include "stops/halt.h"
+#include "stops/life.h"
+#include "stops/nonstop.h"
 #include "stops/pending.h"
+#include "stops/proceed.h"
 
 bool unattended_any(const struct run *run)
 {

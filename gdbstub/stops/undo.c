@@ -7,6 +7,7 @@
 #include "inferior/symbols.h"
 #include "stops/breakpoints.h"
 #include "stops/decoder.h"
+#include "stops/traps.h"
 
 /* Does the frame pointer point to the frame at @addr? */
 static bool has_frame_pointer(struct inferior *inferior, uint64_t addr)

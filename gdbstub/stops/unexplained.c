@@ -9,6 +9,7 @@
 #include "inferior/registers.h"
 #include "stops/access.h"
 #include "stops/index.h"
+#include "stops/traps.h"
 
 /* Of a thread, as far as it is needed here. */
 struct place {

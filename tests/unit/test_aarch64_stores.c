@@ -16,8 +16,12 @@
 #include <unistd.h>
 
 #include "inferior/registers.h"
+#include "stops/commit.h"
 #include "stops/ignore.h"
+#include "stops/life.h"
+#include "stops/nonstop.h"
 #include "stops/run.h"
+#include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"
 

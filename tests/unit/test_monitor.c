@@ -11,6 +11,7 @@
 #include "stops/ignore.h"
 #include "stops/last_hit.h"
 #include "stops/place.h"
+#include "stops/breakpoint_table.h"
 #include "stops/slots.h"
 
 static struct server server;

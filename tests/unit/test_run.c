@@ -18,7 +18,12 @@
 
 #include "inferior/memory.h"
 #include "inferior/registers.h"
+#include "stops/interrupt.h"
+#include "stops/life.h"
+#include "stops/nonstop.h"
 #include "stops/run.h"
+#include "stops/traps.h"
+#include "stops/unattended.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"
 

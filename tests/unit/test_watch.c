@@ -13,7 +13,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "stops/life.h"
 #include "stops/run.h"
+#include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of `monitor breakpoints`: the locations, and the threads that hit them. */
+#include "stops/breakpoint_table.h"
+
 #include <inttypes.h>
 #include <libsmartcols.h>
 

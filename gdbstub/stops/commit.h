@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making what is in place equal to what is wanted. */
+#ifndef TRUEHIT_STOPS_COMMIT_H
+#define TRUEHIT_STOPS_COMMIT_H
+
+#include "stops/breakpoints.h"
+
+/** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
+struct error *location_switch(struct location *location, enum location_state state);
+
+/** Memory that is lent to a vfork child must hold no trap of ours. */
+bool location_must_stay_off(const struct location *location);
+
+/** Is there a location that cannot be served as it is any longer? */
+bool locations_are_outdated(const struct breakpoints *breakpoints);
+/** Such locations are put in anew at once. No thread may be running: a hit whose stop
+ * has not been seen would be lost, and its thread would stay after the instruction. */
+void locations_move_outdated(struct breakpoints *breakpoints);
+
+/**
+ * Makes what is in place equal to what is wanted. @stepping: only single steps
+ * follow, so unwanted locations are merely switched off.
+ */
+struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping);
+/** Would breakpoints_commit have anything to do? */
+bool breakpoints_need_commit(const struct breakpoints *breakpoints);
+
+#endif

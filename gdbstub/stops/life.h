@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How inferiors come and go. */
+#ifndef TRUEHIT_STOPS_LIFE_H
+#define TRUEHIT_STOPS_LIFE_H
+
+#include "inferior/launch.h"
+#include "stops/run.h"
+
+/** Lets go of a stopped inferior: as run_detach, but nobody else is stopped. */
+void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
+		int signal);
+
+/** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
+void run_init(struct run *run);
+/** Tells the user of what makes breakpoints slow here. */
+void run_warn(const struct run *run);
+/** Kills started inferiors, detaches from attached ones, frees everything. */
+void run_deinit(struct run *run);
+
+/** Starts, attaches: as inferior_launch, inferior_attach, with breakpoints. */
+struct error *run_launch(struct run *run, const struct launch_options *options,
+			 struct inferior **ret);
+struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret);
+/** Takes breakpoints out, detaches, destroys. Stops the threads if they run. */
+void run_detach(struct run *run, struct inferior *inferior, int signal);
+void run_kill(struct run *run, struct inferior *inferior);
+
+#endif
