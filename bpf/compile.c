@@ -7,6 +7,13 @@
 
 #include "agent/insn.h"
 #include "bpf/compiler.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_mode.h"
+#include "bpf/emit_operations.h"
+#include "bpf/emit_probe.h"
+#include "bpf/emit_variables.h"
+#include "bpf/emit_watch.h"
+#include "bpf/emit_watch_ahead.h"
 
 static void compiler_deinit(struct compiler *c)
 {

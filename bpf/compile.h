@@ -114,7 +114,7 @@ enum bpf_doubt {
 	BPF_DOUBT_TRAP,	    /* a byte that is read lies under a planted trap */
 	BPF_DOUBT_DIVISOR,  /* a divisor is zero */
 	BPF_DOUBT_REGISTER, /* a register has a bit that hides its value (bpf_rule) */
-	BPF_DOUBT_KERNEL,   /* a system call has written (mode.c) */
+	BPF_DOUBT_KERNEL,   /* a system call has written (emit_mode.c) */
 	BPF_DOUBT_VARIABLE, /* a trace state variable does not exist */
 	BPF_DOUBT_LOCK,	    /* another thread is at the variables */
 	BPF_DOUBT_STEPS,    /* a loop takes too many of them */

@@ -12,6 +12,18 @@
 
 struct bpf_shared;
 
+/*
+ * Where a thread's entry is: in one bucket, at the first place that is the thread's
+ * own or free. Threads that a program starts one after the other have tids in a row,
+ * hence buckets of their own; the factor keeps the rows of the locations apart.
+ */
+enum { TALLY_SPREAD = 2531 }; /* of 4096 buckets the golden ratio's part */
+
+/** The bucket of the thread 0; others have those that follow it. */
+uint32_t tally_bucket(unsigned int location);
+/** What tells the entry of a thread from others. */
+uint64_t tally_key(unsigned int location, uint32_t tid);
+
 /** Hits by enum bpf_verdict. */
 struct tally_hits {
 	uint64_t by[3];

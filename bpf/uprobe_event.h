@@ -25,7 +25,7 @@ struct uprobe_target {
 		     * as the mapping is as it was. NULL: no target */
 	struct file_id file;
 	uint64_t offset; /* in the file, bytes */
-	uint64_t cookie; /* what a multi link's program is told (where.c) */
+	uint64_t cookie; /* what a multi link's program is told (emit_where.c) */
 };
 
 /**

@@ -12,7 +12,8 @@
 #include "bpf/kernel.h"
 #include "bpf/trial.h"
 
-/* Counts its hits, and says false. A multi link's adds what it is told (where.c). */
+/* Counts its hits, and says false. A multi link's adds what it is told (emit_where.c).
+ */
 static int load_counter(const struct uprobe_options *options, int map_fd)
 {
 	const struct bpf_insn insns[] = {

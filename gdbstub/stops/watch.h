@@ -16,8 +16,8 @@
  * Where hits come before the access (arch_ops.stores), those of watchpoints with
  * conditions are decided after it (look.h), and then all is as above. Without, gdb,
  * told of one, steps the thread and looks then. Only programs compare
- * (bpf/watch_ahead.c), and only what gdb remembers is kept. From a hit that is told on,
- * until gdb has looked behind the access, each one counts as a change.
+ * (bpf/emit_watch_ahead.c), and only what gdb remembers is kept. From a hit that is
+ * told on, until gdb has looked behind the access, each one counts as a change.
  */
 #ifndef TRUEHIT_STOPS_WATCH_H
 #define TRUEHIT_STOPS_WATCH_H

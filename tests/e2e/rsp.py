@@ -5,6 +5,8 @@ import re
 import select
 import socket
 
+# The PC's number; each register before it has 8 bytes in `g`.
+PC = {"x86_64": 16, "aarch64": 32}[os.uname().machine]
 LIMIT = 60 * int(os.environ.get("TRUEHIT_PATIENCE", "1"))
 
 

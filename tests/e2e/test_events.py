@@ -167,9 +167,8 @@ def test_leader_that_ends_first(t):
 
 
 def pc_of(registers):
-    """Of a reply to `g`, in which each register before the PC has 8 bytes."""
-    number = {"x86_64": 16, "aarch64": 32}[platform.machine()]
-    return registers[number * 16:(number + 1) * 16]
+    """Of a reply to `g`."""
+    return registers[rsp.PC * 16:(rsp.PC + 1) * 16]
 
 
 def test_killed_before_its_registers_were_read(t):

@@ -122,7 +122,7 @@ def test_threads_beside_a_vfork_child(t):
         t.match(rf"^T05.*thread:p{parent}\.{threads[1]};", step, "step")
     # One trap for both, which goes when it is taken out by the name of either.
     t.equal(client.ask(f"Hgp{parent}.{threads[1]}"), "OK", "choice of the thread")
-    here = int.from_bytes(bytes.fromhex(client.ask("p10")), "little")
+    here = int.from_bytes(bytes.fromhex(client.ask(f"p{rsp.PC:x}")), "little")
     t.equal(client.ask(f"Z0,{here:x},1"), "OK", "insertion in the parent")
     t.equal(client.ask(f"Hgp{child}.{child}"), "OK", "choice of the child")
     t.equal(client.ask(f"Z0,{here:x},1"), "OK", "insertion in the child")

@@ -15,6 +15,9 @@
 #include "agent/insn.h"
 #include "arch/aarch64/aarch64.h"
 #include "bpf/compiler.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_watch.h"
+#include "bpf/emit_watch_ahead.h"
 #include "support.h"
 
 enum {

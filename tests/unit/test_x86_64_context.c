@@ -14,6 +14,8 @@
 
 #include "base/cleanup.h"
 #include "bpf/compiler.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_values.h"
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
 #include "inferior/inferior.h"

@@ -5,7 +5,9 @@
  * it may be preempted with it; others that wait are not slower for it than the tries
  * take, and leave their hits to the stub, which waits as long as it takes.
  */
-#include "bpf/compiler.h"
+#include "bpf/emit_lock.h"
+
+#include "bpf/emit_exits.h"
 
 /* Tries: some microseconds, in which a few others have their turns. */
 enum { TRIES = 256 };

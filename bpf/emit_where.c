@@ -4,7 +4,7 @@
  * serve many, the one that the link's cookie tells. The kernel keeps the cookie for
  * each thread and hit (current->bpf_ctx), whatever comes in between.
  */
-#include "bpf/compiler.h"
+#include "bpf/emit_where.h"
 
 _Static_assert((int)BPF_LOCATION_MASK >= (int)BPF_LOCATIONS_MAX - 1 &&
 		       sizeof(struct bpf_location) * (BPF_LOCATION_MASK + 1) <=

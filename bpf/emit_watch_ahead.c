@@ -10,9 +10,13 @@
  * such a store may come late. So the instruction has to store all of what is watched,
  * and whether that is a change is not asked.
  */
-#include "bpf/compiler.h"
+#include "bpf/emit_watch_ahead.h"
 
 #include "agent/insn.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_mode.h"
+#include "bpf/emit_values.h"
+#include "bpf/emit_watch.h"
 
 enum {
 	/* The watched bytes, with room for a store that begins before them or ends

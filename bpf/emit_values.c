@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/compiler.h"
+#include "bpf/emit_values.h"
+
+#include "bpf/emit_exits.h"
+#include "bpf/emit_mode.h"
 
 bool values_is_imm(struct ir_operand operand)
 {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Commands: what they print is stored in a record, by the layout of agent/capture.h. */
+#include "bpf/emit_capture.h"
+
 #include "agent/capture.h"
 
 #include <stddef.h>
 
-#include "bpf/compiler.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_operations.h"
+#include "bpf/emit_values.h"
+#include "bpf/emit_where.h"
 
 static int16_t in_record(uint32_t offset)
 {

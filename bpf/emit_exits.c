@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/compiler.h"
+#include "bpf/emit_exits.h"
 
 #include <linux/bpf_perf_event.h>
 #include <signal.h>
 #include <stddef.h>
+
+#include "bpf/emit_capture.h"
+#include "bpf/emit_gate.h"
+#include "bpf/emit_probe.h"
+#include "bpf/emit_sequence.h"
+#include "bpf/emit_tally.h"
+#include "bpf/emit_values.h"
+#include "bpf/emit_variables.h"
+#include "bpf/emit_watch.h"
+#include "bpf/emit_where.h"
 
 void exits_return(struct compiler *c, int32_t value)
 {

@@ -4,9 +4,12 @@
  * and written back when it is known that the hit is decided. In between the program
  * holds their lock (lock.c). One variable that is only read needs no lock.
  */
-#include "bpf/compiler.h"
+#include "bpf/emit_variables.h"
 
 #include "agent/insn.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_lock.h"
+#include "bpf/emit_values.h"
 
 /* At the far end of the frame: whether the lock is ours, and the copies. */
 static int16_t frame_held(void)

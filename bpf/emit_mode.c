@@ -7,7 +7,10 @@
  * returns: values in between are nobody's business, and a condition on registers is
  * about those of the program.
  */
-#include "bpf/compiler.h"
+#include "bpf/emit_mode.h"
+
+#include "bpf/emit_exits.h"
+#include "bpf/emit_values.h"
 
 /* task_struct.flags: the task is being shut down (include/linux/sched.h). */
 enum { PF_EXITING = 4 };

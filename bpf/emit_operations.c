@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/compiler.h"
+#include "bpf/emit_operations.h"
 
 #include <stddef.h>
 
 #include "agent/opcode.h"
+#include "bpf/emit_capture.h"
+#include "bpf/emit_exits.h"
+#include "bpf/emit_values.h"
+#include "bpf/emit_variables.h"
+#include "bpf/emit_watch.h"
+#include "bpf/emit_watch_ahead.h"
 
 static const struct arith_def {
 	uint8_t op;

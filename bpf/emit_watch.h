@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The value filter of watchpoints (watch.h). */
+#ifndef TRUEHIT_BPF_EMIT_WATCH_H
+#define TRUEHIT_BPF_EMIT_WATCH_H
+
+#include "bpf/compiler.h"
+
+/** No values are in the record. */
+void watch_emit_clear(struct compiler *c);
+/** Compares what is watched, and jumps to @unchanged if it is what it was. A change by
+ * a system call is a maybe. Only REG_CONTEXT survives. */
+void watch_emit(struct compiler *c, uint32_t unchanged);
+/** r0 = 0, or an error: the bytes that are watched, into the frame. */
+void watch_emit_read(struct compiler *c, int16_t frame);
+/** REG_LAST = what is kept of the location; takes its lock, or goes to the maybe exit.
+ */
+void watch_emit_lock(struct compiler *c);
+void watch_emit_unlock(struct compiler *c);
+/** Are the @size bytes at @addr among those that were compared? Then *frame is where
+ * they are: a condition is about what the filter has seen, not about what another
+ * thread has written since, which has a hit of its own. */
+bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,
+	       int16_t *frame);
+
+#endif
