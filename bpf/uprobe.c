@@ -15,7 +15,7 @@
 #include "bpf/probe.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/memory.h"
-#include "inferior/wait.h"
+#include "inferior/thread_end.h"
 #include "stops/trap.h"
 #include "stops/undo.h"
 

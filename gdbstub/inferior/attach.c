@@ -15,13 +15,14 @@
 #include "base/log.h"
 #include "base/rights.h"
 #include "inferior/compat.h"
+#include "inferior/decode.h"
 #include "inferior/hit_step.h"
 #include "inferior/late.h"
 #include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
-#include "inferior/wait.h"
+#include "inferior/thread_end.h"
 
 enum {
 	POLL_INTERVAL_NS = 500000,

@@ -11,7 +11,7 @@
  * the program (exit_to_user_mode_loop: get_signal, whose first act is the stop); no
  * other stop of ptrace, which would clear the interrupt, goes unseen. So traps may come
  * and go, and others may be stepped over a place, while a thread is late. When it stops
- * at last, it is a stopped thread like any other (inferior/wait.c): it tells what it
+ * at last, it is a stopped thread like any other (inferior/decode.c): it tells what it
  * has stopped for, if that is anything else than the interrupt, and otherwise does what
  * the client wants of it by then.
  */

@@ -21,9 +21,11 @@
 #include "base/words.h"
 #include "inferior/attach.h"
 #include "inferior/compat.h"
+#include "inferior/decode.h"
 #include "inferior/shell.h"
 #include "inferior/signals.h"
 #include "inferior/terminal.h"
+#include "inferior/thread_end.h"
 #include "inferior/wait.h"
 
 enum {

@@ -19,8 +19,8 @@ void thread_send_signal(struct thread *thread, int signal)
 
 /*
  * The kernel takes a signal from PTRACE_CONT only at a signal-delivery stop. At
- * any other stop the signal is sent, and wait.c lets its delivery stop pass. The signal
- * that a group stop is told by has been delivered before.
+ * any other stop the signal is sent, and decode.c lets its delivery stop pass. The
+ * signal that a group stop is told by has been delivered before.
  */
 static int signal_to_inject(struct thread *thread, int signal)
 {

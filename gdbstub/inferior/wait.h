@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waiting for threads, and wait statuses on their way to becoming events. */
+/* Waiting for threads: the next event, and statuses that came too early. */
 #ifndef TRUEHIT_INFERIOR_WAIT_H
 #define TRUEHIT_INFERIOR_WAIT_H
 
-#include <sys/ptrace.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 #include "inferior/inferior.h"
 
@@ -23,33 +24,7 @@ void inferiors_wait(struct inferiors *inferiors, bool block, struct event *event
  */
 void inferiors_changed(struct inferiors *inferiors);
 
-/**
- * Has a stopped thread stop once more when it ends, its memory still there
- * (PTRACE_O_TRACEEXIT). Of a leader whom others outlive EVENT_LEADER_ENDS tells; all
- * others are passed over. -ESRCH: it is ending.
- */
-int thread_tell_end(struct thread *thread);
-
-/**
- * Is this thread a zombie leader: ended while other threads live on? It will
- * not report again until the process ends, so nobody may wait for it.
- */
-bool thread_is_zombie(const struct thread *thread);
-/**
- * Has this leader ended by itself, and do other threads of its process live on? When
- * the whole process ends, or one of its threads calls exec, the leader can be a zombie
- * before the kernel has told of the ends of the others; that is no end of its own.
- */
-bool thread_is_outlived(const struct thread *leader);
-
 /* ---- for the files of inferior/ ---- */
-
-/** Options of every traced thread. Started programs also get EXITKILL. */
-enum {
-	TRACE_OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-			PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC |
-			PTRACE_O_TRACESYSGOOD,
-};
 
 /** A wait status that was taken from the kernel before anyone could use it. */
 struct early_stop {
@@ -67,27 +42,8 @@ int wait_status(pid_t tid, int *status);
 void wait_expect(struct thread *thread);
 /** Keeps a status for a later wait. */
 void wait_keep(struct inferiors *inferiors, pid_t tid, int status);
-/**
- * Turns a status into an event. False: there is nothing to report, because the
- * status was kept for later or the thread was resumed.
- */
-bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
-		 struct event *event);
-/** Does a signal wait that this stopped thread, and no other, gets before it executes
- * another instruction? */
-bool wait_signal_comes(const struct thread *thread);
-/**
- * Takes signals of ours that this stopped thread has not got yet, as nobody will expect
- * them any longer: a SIGSTOP that a BPF program has sent, a SIGTRAP that the kernel has
- * raised. Others stay pending.
- */
-void wait_take_own(struct thread *thread);
-/**
- * Lets a thread that is stopped inside a system call run to the end of that call.
- * False: it was killed meanwhile; its end is kept for the next wait. The thread may be
- * late afterwards.
- */
-bool wait_syscall_end(struct thread *thread);
+/** Takes the status that was kept for this thread. False: there is none. */
+bool wait_take_kept(struct inferiors *inferiors, pid_t tid, int *status);
 /**
  * Forgets what was kept about an inferior that is gone or let go. Processes that
  * it forked and whose EVENT_FORK never came are let go.

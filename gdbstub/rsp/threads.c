@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "inferior/wait.h"
+#include "inferior/thread_end.h"
 #include "rsp/packet.h"
 #include "server.h"
 

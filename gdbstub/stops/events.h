@@ -5,6 +5,9 @@
 
 #include "stops/run.h"
 
+/** Acts on an event of one kind. */
+typedef void event_handler(struct run *run, const struct event *event);
+
 /** Takes one event (not EVENT_NONE). */
 void events_handle(struct run *run, const struct event *event);
 

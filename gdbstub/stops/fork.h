@@ -3,10 +3,8 @@
 #ifndef TRUEHIT_STOPS_FORK_H
 #define TRUEHIT_STOPS_FORK_H
 
-#include "stops/run.h"
+#include "stops/events.h"
 
-/* Handlers of fork.c. */
-typedef void event_handler(struct run *run, const struct event *event);
 event_handler fork_on_fork, fork_on_vfork, fork_on_vfork_done, fork_on_exec;
 
 /** Everything is halted, and a vfork child, for which the thread @maker waits, is

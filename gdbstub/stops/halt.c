@@ -7,6 +7,7 @@
 
 #include "inferior/late.h"
 #include "inferior/resume.h"
+#include "inferior/thread_end.h"
 #include "inferior/wait.h"
 #include "stops/commit.h"
 #include "stops/events.h"

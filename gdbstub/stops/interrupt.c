@@ -8,7 +8,7 @@
 #include "inferior/late.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
-#include "inferior/wait.h"
+#include "inferior/thread_end.h"
 #include "stops/halt.h"
 #include "stops/pending.h"
 #include "stops/proceed.h"

@@ -9,7 +9,7 @@
  */
 #include "stops/nonstop.h"
 
-#include "inferior/wait.h"
+#include "inferior/thread_end.h"
 #include "stops/pending.h"
 
 /* A stop that the client has asked for is none that it has to hear of later. */

@@ -21,6 +21,7 @@
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/thread_end.h"
 #include "inferior/wait.h"
 
 static const char target[] = PROGS_DIR "/target";
