@@ -134,14 +134,6 @@ static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned 
 	return NULL;
 }
 
-static int read_maps(const struct inferior *inferior, struct buffer *maps)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", inferior->pid);
-	return proc_read(path, maps);
-}
-
 static struct error *find_target(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret)
 {
@@ -149,7 +141,7 @@ static struct error *find_target(struct inferior *inferior, uint64_t addr,
 	_cleanup_close_ int fd = -1;
 	struct mapping mapping;
 	struct error *error;
-	int r = read_maps(inferior, &maps);
+	int r = inferior_proc_file(inferior, "maps", &maps);
 
 	if (r < 0)
 		return error_create(-r, "the map of its memory cannot be read");
@@ -189,7 +181,7 @@ bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr)
 	struct buffer maps _cleanup_buffer_ = {0};
 	struct mapping mapping;
 
-	return read_maps(inferior, &maps) == 0 &&
+	return inferior_proc_file(inferior, "maps", &maps) == 0 &&
 	       mapping_find(buffer_string(&maps), addr, &mapping) &&
 	       mapping.permissions[3] != 'p';
 }
@@ -200,7 +192,7 @@ bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
 	struct buffer maps _cleanup_buffer_ = {0};
 	struct mapping mapping;
 
-	if (read_maps(inferior, &maps) < 0 ||
+	if (inferior_proc_file(inferior, "maps", &maps) < 0 ||
 	    !mapping_find(buffer_string(&maps), addr, &mapping) ||
 	    !may_have_traps(&mapping))
 		return false;

@@ -74,16 +74,10 @@ static struct error *parse_maps(struct mapped_files *files)
 struct error *mapped_files_read(struct mapped_files *files,
 				const struct inferior *inferior)
 {
-	char path[32];
 	int r;
 
 	*files = (struct mapped_files){0};
-	/* Not inferior_proc_file alone: a process need not have threads that we know.
-	 */
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)inferior->pid);
-	r = TAILQ_EMPTY(&inferior->threads)
-		    ? proc_read(path, &files->maps)
-		    : inferior_proc_file(inferior, "maps", &files->maps);
+	r = inferior_proc_file(inferior, "maps", &files->maps);
 	if (r < 0)
 		return error_create(-r, "cannot read the memory map of process %d",
 				    (int)inferior->pid);
@@ -177,7 +171,7 @@ int mapped_file_open(const struct mapped_file *file, struct inferior *inferior)
 
 	if (strcmp(file->name, VDSO) == 0)
 		return copy_vdso(file, inferior);
-	found = find_file(inferior->pid, file->name);
+	found = find_file(inferior_living_task(inferior), file->name);
 	if (found < 0)
 		return -errno;
 	fd = proc_open_regular(found, &st);

@@ -19,8 +19,7 @@ static int open_any(const struct inferior *inferior, pid_t *tid)
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
 		if (thread_is_zombie(thread))
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", inferior->pid,
-			 thread->tid);
+		snprintf(path, sizeof(path), "/proc/%d/mem", thread->tid);
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		*tid = thread->tid;
 		if (fd >= 0)

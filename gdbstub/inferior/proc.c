@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "inferior/inferior.h"
+#include "inferior/thread_end.h"
 
 enum { STAT_MAX = 2048 }; /* 52 numbers and a name: fits */
 
@@ -224,6 +225,17 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
+pid_t inferior_living_task(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (!thread_is_zombie(thread))
+			return thread->tid;
+	}
+	return inferior->pid;
+}
+
 /* Can the program be read by its name? Of a file that was deleted or replaced, the
  * kernel's name has more to it (proc(5)), and may be the name of another file. */
 static bool is_readable(const struct inferior *inferior, const char *name,
@@ -233,7 +245,8 @@ static bool is_readable(const struct inferior *inferior, const char *name,
 	size_t len = strlen(name), tail = sizeof(suffix) - 1;
 	_cleanup_free_ char *path = NULL;
 
-	if (asprintf(&path, "/proc/%d/root%s", inferior->pid, name) < 0) {
+	if (asprintf(&path, "/proc/%d/root%s", inferior_living_task(inferior), name) <
+	    0) {
 		path = NULL;
 		return false;
 	}
@@ -248,11 +261,19 @@ char *inferior_exe(const struct inferior *inferior)
 	_cleanup_free_ char *name = NULL;
 	char link[32];
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", inferior->pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", inferior_living_task(inferior));
 	name = read_link(link);
 	if (name && !is_readable(inferior, name, link) && access(link, R_OK) == 0)
 		return strdup(link);
 	return take_ptr(name);
+}
+
+static int read_of_task(pid_t tid, const char *name, struct buffer *out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", tid, name);
+	return proc_read(path, out);
 }
 
 int inferior_proc_file(const struct inferior *inferior, const char *name,
@@ -260,17 +281,13 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 {
 	const struct thread *thread;
 	size_t before = out->len;
-	char path[64];
-	int err = -ESRCH;
+	int err = read_of_task(inferior->pid, name, out);
 
-	/* Those of a leader that has ended before its threads are empty, or not to be
-	 * opened (Linux 6.12). */
+	/* Also while a leader ends, which is no zombie yet. */
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", inferior->pid,
-			 thread->tid, name);
-		err = proc_read(path, out);
 		if (out->len > before)
 			break;
+		err = read_of_task(thread->tid, name, out);
 	}
 	return err;
 }

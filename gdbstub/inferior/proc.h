@@ -58,11 +58,17 @@ void thread_name(const struct thread *thread, char *name, size_t size);
 int thread_core(const struct thread *thread);
 /** Both, at the price of one. Returns the CPU. */
 int thread_core_and_name(const struct thread *thread, char *name, size_t size);
+/**
+ * One of its tasks, of which /proc tells what is the same for all (auxv, exe, maps,
+ * mem, root): a leader that has ended before other threads has none of that (Linux
+ * 6.12), and those others may be tasks that only share its memory, by clone(2).
+ */
+pid_t inferior_living_task(const struct inferior *inferior);
 /** The absolute path of the program's file (readlink /proc/PID/exe), or /proc/PID/exe
  * itself where only that can be read: the file was deleted or replaced. The caller
  * frees it; NULL: the process is gone. */
 char *inferior_exe(const struct inferior *inferior);
-/** A whole file of /proc/PID (auxv, maps: the same for all threads): 0 or a negative
+/** A whole file of its directory in /proc, or of a living task's: 0 or a negative
  * errno. */
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);

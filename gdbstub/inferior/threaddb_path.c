@@ -57,7 +57,8 @@ static bool same_file(const struct inferior *inferior, const char *name)
 	struct stat ours, theirs;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)inferior->pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)inferior_living_task(inferior),
+		 name);
 	if (stat(path, &theirs) != 0)
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/%s", name);

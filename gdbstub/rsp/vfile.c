@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "inferior/proc.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "server.h"
@@ -26,16 +27,18 @@ enum {
 };
 
 struct vfile {
+	struct inferiors *inferiors;
 	int root; /* where paths begin, if another mount name space; else -1 */
 	int fds[VFILE_MAX]; /* index: the client's descriptor; -1: free */
 };
 
-static struct vfile *vfile_create(void)
+static struct vfile *vfile_create(struct inferiors *inferiors)
 {
 	struct vfile *vfile = malloc(sizeof(*vfile));
 
 	if (!vfile)
 		return NULL;
+	vfile->inferiors = inferiors;
 	vfile->root = -1;
 	for (int i = 0; i < VFILE_MAX; i++)
 		vfile->fds[i] = -1;
@@ -275,6 +278,13 @@ static int open_root(pid_t pid, int *err)
 	return fd;
 }
 
+static pid_t task_of(const struct vfile *vfile, pid_t pid)
+{
+	const struct inferior *inferior = inferior_find(vfile->inferiors, pid);
+
+	return inferior ? inferior_living_task(inferior) : pid;
+}
+
 /* ---- The operations ---- */
 
 static bool vfile_setfs(struct vfile *vfile, struct cursor *args, struct buffer *reply)
@@ -285,7 +295,7 @@ static bool vfile_setfs(struct vfile *vfile, struct cursor *args, struct buffer 
 	if (!take_number(args, INT_MAX, &pid) || !at_end(args))
 		return false;
 	if (pid != 0)
-		root = open_root((pid_t)pid, &err);
+		root = open_root(task_of(vfile, (pid_t)pid), &err);
 	if (err < 0)
 		return reply_result(reply, err);
 	cleanup_close(&vfile->root);
@@ -478,7 +488,7 @@ struct error *packet_vFile(struct server *server, struct cursor *args,
 	if (!operation)
 		return NULL;
 	if (!session->vfile)
-		session->vfile = vfile_create();
+		session->vfile = vfile_create(&server->run.inferiors);
 	if (!session->vfile)
 		return error_create(ENOMEM, "vFile:%s", operation->name);
 	if (!cursor_char(args, ':') || !operation->handler(session->vfile, args, reply))
