@@ -38,8 +38,12 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 	struct location *location = hit->location;
 	struct hit_counts counts = {.hits = hit->verdict != HIT_MAYBE};
 
-	if (hit->verdict == HIT_TRUE)
-		return true; /* in the kernel it was counted, and passed the gate */
+	if (hit->verdict == HIT_TRUE) {
+		/* In the kernel it was counted, and passed the gate. */
+		if (hit->before)
+			watch_changed(hit);
+		return true;
+	}
 	counts.trues = hit->late ||
 		       (watch_changed(hit) &&
 			evaluate_conditions(location, thread, breakpoints_read_memory));
@@ -93,7 +97,8 @@ static void look_later(const struct hits *hits, struct thread *thread,
 
 		if (!look_is_needed(&hits->hit[i]))
 			continue;
-		counts_add(&location->counts, thread->tid, &counts);
+		if (hits->hit[i].verdict != HIT_TRUE)
+			counts_add(&location->counts, thread->tid, &counts);
 		watch_untold(location);
 	}
 }

@@ -39,7 +39,7 @@ static bool is_in(const struct thread *thread, int state)
 
 bool look_is_needed(const struct hit *hit)
 {
-	return !hit->before && !hit->late && watch_looks_after(hit->location);
+	return !hit->before && !hit->late && watch_hit_looks_after(hit->location);
 }
 
 static unsigned int pc_regset(const struct thread *thread)
@@ -114,8 +114,7 @@ static struct location *find(const struct thread *thread, const struct look_hit 
 	struct location *location =
 		index_number(thread->inferior->breakpoints, hit->number);
 
-	return location && location->wanted && watch_looks_after(location) ? location
-									   : NULL;
+	return location && location->wanted ? location : NULL;
 }
 
 void look_note_memory(struct thread *thread)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where hits come before the access (arch_ops.stores), those of watchpoints with
- * conditions or commands are decided after it: the thread makes the access, with the
- * watchpoint switched off and every other thread halted (step_over.h), and the stub
- * looks then.
+ * conditions or commands are decided after it, and the first that is told after ignored
+ * ones, too (watch_hit_looks_after): the thread makes the access, with the watchpoint
+ * switched off and every other thread halted (step_over.h), and the stub looks then.
  *
  * The client, told of a true one, expects the thread before the access, makes a step,
  * and looks itself. As the access is not to be made twice, that is a picture: the

@@ -150,13 +150,29 @@ static bool access_changes(struct hit *hit)
 	return true;
 }
 
+/* The stub has made it: what the program keeps is older. */
+static bool made_access_changes(struct hit *hit)
+{
+	struct location *location = hit->location;
+	struct watch_values *values = &hit->values;
+
+	watch_last_doubt(watch_last(location));
+	if (!read_contents(location, values->new))
+		return true;
+	values->len = location->len;
+	memcpy(values->old, hit->before, sizeof(values->old));
+	return memcmp(values->old, values->new, sizeof(values->old)) != 0;
+}
+
 bool watch_changed(struct hit *hit)
 {
 	struct location *location = hit->location;
 	bool changed;
 
-	if (!location->watch.filters || location->watch.ahead || hit->values.len > 0)
+	if (!location->watch.filters || hit->values.len > 0)
 		return true;
+	if (location->watch.ahead)
+		return !hit->before || made_access_changes(hit);
 	changed = watch_last_exchange(watch_last(location), location->len,
 				      read_contents, location, &hit->values);
 	return access_changes(hit) || changed;
@@ -184,6 +200,13 @@ bool watch_may_differ(const struct location *location, const uint8_t *bytes)
 bool watch_has_ignored(struct location *location)
 {
 	return ignore_gate(location)->ignored != location->watch.ignored;
+}
+
+bool watch_hit_looks_after(struct location *location)
+{
+	return watch_looks_after(location) ||
+	       (location->watch.ahead && watch_has_ignored(location) &&
+		gate_left(ignore_gate(location)) == 0);
 }
 
 /* ---- the client looks ---- */

@@ -32,6 +32,12 @@ void watch_init(struct location *location);
 /** Are its hits decided after the access, which they come before (look.h)? It has
  * conditions or commands then. */
 bool watch_looks_after(const struct location *location);
+/**
+ * Is a hit of it, which comes before the access, decided or told after it? Also where
+ * hits were ignored and the next is told: gdb ignores it if the value returns to the
+ * one that it remembers (replay.h).
+ */
+bool watch_hit_looks_after(struct location *location);
 /** May a thread be about to store, by a hit that was false, to another one that is so?
  */
 bool watch_has_others(const struct location *location);
