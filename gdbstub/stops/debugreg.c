@@ -140,10 +140,16 @@ static int switch_location(struct engine *engine, struct location *location, boo
 
 /* ---- the pool ---- */
 
-static unsigned int slots_free(const struct slots *slots, enum hw_kind kind)
+/*
+ * What other engines of ours hold counts, too: x86's kernel keeps a slot for a debug
+ * register that was set once, though it be switched off (ptrace_bps), so that what was
+ * tried in vain would take slots from those engines.
+ */
+static unsigned int slots_free(const struct slots *slots,
+			       const struct location *location, enum hw_kind kind)
 {
 	const struct arch_ops *arch = slots->inferior->arch;
-	unsigned int used = 0, total;
+	unsigned int used = slots_of_other_engines(location, &debugreg_engine), total;
 	bool shared;
 
 	for (unsigned int i = 0; i < slots->count; i++)
@@ -164,7 +170,7 @@ static int add_location(struct slots *slots, struct location *location)
 	if (count < 0)
 		return count;
 	if ((unsigned int)count > room ||
-	    (unsigned int)count > slots_free(slots, plan[0].kind))
+	    (unsigned int)count > slots_free(slots, location, plan[0].kind))
 		return -ENOSPC;
 	for (int i = 0; i < count; i++)
 		slots->slot[slots->count++] = (struct slot){plan[i], location, true};

@@ -234,7 +234,6 @@ static bool saves(const struct half *a, const struct half *b, struct location *c
 static bool may_share(const struct location *location, const struct location *newcomer)
 {
 	return location->wanted && location->watch.filters &&
-	       !location->inferior->arch->stores &&
 	       (location->state != LOCATION_OUT || location == newcomer);
 }
 
@@ -390,8 +389,12 @@ static void shared_describe(struct engine *engine, const struct location *locati
 
 static struct error *shared_probe(struct engine *engine)
 {
-	struct share_list *list = malloc(sizeof(*list));
+	struct share_list *list;
 
+	if (arch_native()->stores)
+		return error_create(0, "hits come before the access here, so that what "
+				       "it changes is not known yet");
+	list = malloc(sizeof(*list));
 	if (!list)
 		return error_create(ENOMEM, "shared slots");
 	LIST_INIT(list);

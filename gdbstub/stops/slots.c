@@ -119,6 +119,29 @@ bool slots_may_suffice(const struct location *location)
 	return needed <= inferior->arch->hw_slots(kind, &shared);
 }
 
+static const struct engine_ops *engine_of(const struct location *location)
+{
+	const struct location *carrier = share_carrier(location);
+
+	return (carrier ? carrier : location)->engine->ops;
+}
+
+unsigned int slots_of_other_engines(const struct location *location,
+				    const struct engine_ops *ops)
+{
+	const struct breakpoints *breakpoints = location->inferior->breakpoints;
+	const struct location *other;
+	unsigned int count = 0;
+
+	if (!breakpoints)
+		return 0;
+	TAILQ_FOREACH (other, &breakpoints->locations, link) {
+		if (has_slots_of(other, kind_of(location)) && engine_of(other) != ops)
+			count += slots_held(other);
+	}
+	return count;
+}
+
 /* ---- for people ---- */
 
 static void print_count(unsigned int count, struct buffer *out)

@@ -21,6 +21,9 @@ bool slots_same_pool(const struct arch_ops *arch, enum hw_kind a, enum hw_kind b
  */
 bool slots_may_suffice(const struct location *location);
 
+/** How many slots of the location's pool are held by other engines than this one. */
+unsigned int slots_of_other_engines(const struct location *location,
+				    const struct engine_ops *ops);
 /** Appends the locations that keep slots from @location: "2 (watch *0x404028, 4 bytes,
  * flag), 3 (hbreak *0x401136, main)". */
 void slots_print_users(const struct location *location, struct buffer *out);
