@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import signal
+import struct
 
 import harness
 import rsp
@@ -75,6 +76,22 @@ def until_end(client, packet="vCont;c"):
     return stops
 
 
+def over_exclusives(client):
+    """As gdb does on aarch64, where a step makes the store of a load-exclusive and
+    store-exclusive fail: a breakpoint after both, and after the branch that tries again.
+    False: the thread is not at such a load."""
+    pc = struct.unpack("<Q", bytes.fromhex(client.ask("p20")))[0]
+    code = struct.unpack("<16I", bytes.fromhex(client.ask(f"m{pc:x},40")))
+    kinds = [insn & 0x3fc00000 for insn in code]
+    if kinds[0] != 0x08400000:
+        return False
+    after = pc + 4 * kinds.index(0x08000000) + 8
+    client.ask(f"Z0,{after:x},4")
+    client.ask("vCont;c")
+    client.ask(f"z0,{after:x},4")
+    return True
+
+
 def test_single_steps_do_not_miss_calls(t):
     client = start(t, "calls", 3)
     getppid = {"x86_64": 110, "aarch64": 173}[platform.machine()]
@@ -84,7 +101,11 @@ def test_single_steps_do_not_miss_calls(t):
     client.ask(f"z0,{begin:x},{1 if getppid == 110 else 4}")
     t.equal(client.ask(f"QCatchSyscalls:1;{getppid:x}"), "OK", "reply")
     leader = client.ask("qC")[2:]
-    stops = until_end(client, f"vCont;r0,ffffffffffffffff:{leader}")
+    stops = []
+    while not stops or not re.match("[WX]", stops[-1]):
+        stops.append(client.ask(f"vCont;r0,ffffffffffffffff:{leader}"))
+        if getppid == 173 and re.match("T05(?!syscall)", stops[-1]) and over_exclusives(client):
+            del stops[-1]
     for kind in ("entry", "return"):
         told = [s for s in stops if s.startswith(f"T05syscall_{kind}:{getppid:x};")]
         t.equal(len(told), 6, kind)

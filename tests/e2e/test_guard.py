@@ -72,7 +72,7 @@ def test_killed_in_range_step(t):
     session.insert(0, 3)
     stop = session.client.ask("vCont;c")
     session.client.ask(f"z0,{program.parts[3]:x},1")
-    session.go(f"vCont;r0,7fffffffffff:{session.thread_of(stop)};c")
+    session.go(f"vCont;r0,ffffffffffffffff:{session.thread_of(stop)};c")
     before = program.cpu_times()
     harness.wait_for(lambda: all(time > before[tid] for tid, time
                                  in program.cpu_times().items()), "it runs")

@@ -172,9 +172,10 @@ def test_malformed_requests(t):
 def test_no_description_without_a_process(t):
     """Until there is a process, the user may say what its architecture will be."""
     server = t.server("--multi", "COMM")
-    gdb = t.gdb(server, "set architecture i386", "print sizeof(void *)",
+    small = {"x86_64": "i386", "aarch64": "arm"}[os.uname().machine]
+    gdb = t.gdb(server, f"set architecture {small}", "print sizeof(void *)",
                 "set architecture auto", f"set remote exec-file {t.prog('loop')}",
-                "starti 1", "print sizeof(void *)", "print $rip != 0",
+                "starti 1", "print sizeof(void *)", "print $pc != 0",
                 connect="target extended-remote")
     t.equal([int(n) for n in re.findall(r"^\$\d+ = (\d+)$", gdb.output(), re.M)],
             [4, 8, 1], "sizes")

@@ -516,7 +516,8 @@ def test_files_of_root(t):
         precious.chmod(0o600)
         root = place.process(uid=0)
         server, client = place.client()
-        for path in "/etc/shadow", precious, closed / "any":
+        shadow = ["/etc/shadow"] if os.path.exists("/etc/shadow") else []
+        for path in (*shadow, precious, closed / "any"):
             with attempt(f"vFile:open of {path}"):
                 must_fail(t, vfile_open(client, path), EACCES)
         with attempt("vFile:unlink of root's file"):
@@ -655,10 +656,12 @@ def test_setuid_server(t):
     place = Place(t, RIGHTS[0])
     subprocess.run(["setcap", "-r", place.server], check=True)
     os.chmod(place.server, 0o6755)
+    precious = t.dir / "precious"
+    precious.touch(mode=0o600)
     server, client = place.client()
     for line in "Uid", "Gid":
         t.equal(status_of(server.serving)[line].split(), [str(ALICE)] * 4, line)
-    must_fail(t, vfile_open(client, "/etc/shadow"), EACCES)
+    must_fail(t, vfile_open(client, precious), EACCES)
     must_fail(t, vfile_open(client, "/proc/self/mem", O_RDWR), EACCES)
     t.equal(place.told("tell"), with_rights_of(ALICE), "a program")
     setuid = place.variant("ids-setuid", 0o4755)

@@ -17,6 +17,7 @@ import time
 
 import harness
 import rsp
+from test_watch_filter import AHEAD
 
 SEED = int(os.environ.get("STORM_SEED", "1"))
 SCALE = float(os.environ.get("STORM_SCALE", "1"))
@@ -573,19 +574,26 @@ def test_watch_threads(t):
     program = Storm(t, 8, 20)
     session = Session(t, program, 1, NEVER)
     t.equal(session.client.ask("QThreadSuffixSupported"), "", "a feature of lldb")
-    for size in (4, 8):
-        packet = f"Z2,{program.counts()['watched_at']:x},{size}"
-        t.equal(session.client.ask(packet), "OK", packet)
+    watchpoints = [f"2,{program.counts()['watched_at']:x},{size}" for size in (4, 8)]
+
+    def ask_each(action):
+        for watchpoint in watchpoints:
+            t.equal(session.client.ask(action + watchpoint), "OK", action + watchpoint)
+    ask_each("Z")
     program.go()
     for writes in range(10000):
         stop = session.resume("vCont;c")
         if stop[0] != "T":
             break
         t.match("watch:", stop, "a stop")
-        if writes % 3 == 0:
+        if AHEAD or writes % 3 == 0:
+            if AHEAD:
+                ask_each("z")
             step = session.resume(f"vCont;s:{session.thread(stop)}")
             t.match("^T05", step, "a step")
             t.no_match("watch", step, "a step")
+            if AHEAD:
+                ask_each("Z")
     t.equal(stop, "W00", "the end")
     t.equal(writes, 160, "writes")
 

@@ -71,11 +71,11 @@ def test_more_than_a_program_takes(t):
     """The stub evaluates these, and the kernel others at the same time."""
     t.truehit_only("trace state variables without tracepoints")
     path = t.prog("loop")
-    names = [f"$v{i}" for i in range(9)]
+    names = [f"$var{i}" for i in range(9)]
     many = " && ".join(f"({name} = {name} + 1) > 0" for name in names)
     gdb = t.gdb(t.server(path, "60"), *(f"tvariable {name}" for name in names),
-                f"break {t.line('loop.c', 'BODY')} if {many} && $v0 == 50 + $v1 - $v8",
-                "tbreak main", "continue", "continue", "print i", "print $v0", "print $v8",
+                f"break {t.line('loop.c', 'BODY')} if {many} && $var0 == 50 + $var1 - $var8",
+                "tbreak main", "continue", "continue", "print i", "print $var0", "print $var8",
                 "monitor breakpoints", prog=path)
     output = gdb.output()
     for number, wanted in enumerate((49, 50, 50), 1):

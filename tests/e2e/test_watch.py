@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Watchpoints."""
+import os
 
 
 def changes(t, commands, show, kind="watch", program="watch", start="main"):
@@ -63,16 +64,15 @@ def test_local_goes_out_of_scope(t):
 
 
 def test_pc_is_after_the_write(t):
+    length, store = {"x86_64": (7, r"mov .*<w8>"), "aarch64": (4, r"str\s")}[os.uname().machine]
     server = t.server("COMM", t.prog("watch"))
     gdb = t.gdb(server, "break main", "continue", "delete", "watch w8", "continue",
-                prog=t.prog("watch"), python="""
-frame = gdb.selected_frame()
-previous = run("x/2i $pc - 7")
-emit(written=value("w8"), previous=previous)
+                prog=t.prog("watch"), python=f"""
+emit(written=value("w8"), previous=run("x/i $pc - {length}"))
 """)
     got = gdb.results[0]
     t.equal(got["written"], str(1 << 33), "w8 at the stop")
-    t.match(r"mov .*<w8>", got["previous"])
+    t.match(store, got["previous"])
 
 
 def test_threads_that_write(t):

@@ -61,8 +61,9 @@ static void make_writable(void *data, size_t len)
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
 		  start = (uintptr_t)data & ~(page - 1);
 
+	/* There may be code in the same page. */
 	if (mprotect((void *)start, (uintptr_t)data + len - start,
-		     PROT_READ | PROT_WRITE) != 0)
+		     PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
 		err(1, "mprotect");
 }
 
