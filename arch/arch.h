@@ -388,10 +388,6 @@ const struct arch_ops *arch_native(void);
 
 /* Helpers over the table, the same for every architecture (arch/registers.c). */
 
-/** Row @number, or NULL if there is none. */
-const struct reg_def *reg_by_number(const struct arch_ops *arch, unsigned int number);
-/** Row called @name, or NULL. */
-const struct reg_def *reg_by_name(const struct arch_ops *arch, const char *name);
 /** Size of a register's value in bytes. */
 static inline size_t reg_size(const struct reg_def *reg)
 {
@@ -402,9 +398,5 @@ static inline size_t reg_size(const struct reg_def *reg)
  * gives it. -ENODATA as reg_read; -ERANGE if it is wider than 64 bits.
  */
 int reg_read_u64(const struct regs *regs, unsigned int number, uint64_t *value);
-/** The same for the register called @name. */
-int reg_read_named(const struct regs *regs, const char *name, uint64_t *value);
-/** Sets a register of at most 64 bits in @regs. */
-int reg_write_u64(struct regs *regs, unsigned int number, uint64_t value);
 
 #endif

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/registers.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "registers are taken to be little-endian"
 #endif

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/expr.h"
 #include "agent/insn.h"
 #include "bpf/compiler.h"
-#include "bpf/emit_exits.h"
+#include "bpf/emit_epilogue.h"
 #include "bpf/emit_mode.h"
 #include "bpf/emit_operations.h"
 #include "bpf/emit_probe.h"
@@ -94,15 +95,6 @@ static struct error *lower(struct compiler *c, const struct agent_expr *expr,
 	return ir_create(expr, &target, ret);
 }
 
-void compile_ir(struct compiler *c, const struct ir *ir)
-{
-	c->labels = bpf_emit_new_labels(&c->emitter, ir->labels);
-	for (size_t i = 0; i < ir->count; i++)
-		operations_emit(c, &ir->insns[i]);
-	c->used_true |= ir->used[IR_TRUE];
-	c->used_maybe |= ir->used[IR_MAYBE];
-}
-
 /* Sets *decided if control never gets behind the condition. */
 static struct error *
 compile_condition(struct compiler *c, const struct agent_expr *condition, bool *decided)
@@ -112,7 +104,7 @@ compile_condition(struct compiler *c, const struct agent_expr *condition, bool *
 
 	if (error)
 		return error;
-	compile_ir(c, &ir);
+	operations_emit(c, &ir);
 	if (ir.used[IR_MAYBE] && agent_expr_jumps_back(condition))
 		c->doubts |= 1U << BPF_DOUBT_STEPS;
 	*decided = !ir.used[IR_FALSE];
@@ -210,7 +202,7 @@ static struct error *compile_what_is_false(struct compiler *c,
 	c->used_maybe = true;
 	c->doubts |= 1U << BPF_DOUBT_AHEAD;
 	if (decided) {
-		exits_emit(c, false);
+		epilogue_emit(c, false);
 		return NULL;
 	}
 	watch_ahead_note_reads(c, conditions);
@@ -221,7 +213,7 @@ static struct error *compile_what_is_false(struct compiler *c,
 	if (!decided)
 		watch_ahead_keep(c);
 	c->used_true = false;
-	exits_emit(c, !decided);
+	epilogue_emit(c, !decided);
 	return NULL;
 }
 
@@ -244,7 +236,7 @@ static struct error *compile_all(struct compiler *c,
 		bpf_emit_jump(&c->emitter, bpf_jump(),
 			      c->options->all_maybe ? c->label_maybe : c->label_true);
 	bpf_emit_bind(&c->emitter, unchanged);
-	exits_emit(c, !decided || filters);
+	epilogue_emit(c, !decided || filters);
 	return NULL;
 }
 

@@ -75,6 +75,4 @@ struct compiler {
 	size_t ncommands, command; /* the one at hand */
 };
 
-void compile_ir(struct compiler *c, const struct ir *ir);
-
 #endif

@@ -5,9 +5,6 @@
 
 #include "bpf/compiler.h"
 
-/** IR_PRINT and IR_STORE. */
-void capture_print(struct compiler *c, const struct ir_insn *insn);
-void capture_store(struct compiler *c, const struct ir_insn *insn);
 /**
  * Captures what the commands print, and jumps to @captured. Falls through if it
  * cannot: then no record is left. No register but REG_CONTEXT survives.

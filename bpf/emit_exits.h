@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What happens once the verdict is known. */
+/* Small ends that all parts of a program use. */
 #ifndef TRUEHIT_BPF_EMIT_EXITS_H
 #define TRUEHIT_BPF_EMIT_EXITS_H
 
@@ -10,8 +10,4 @@ void exits_return(struct compiler *c, int32_t value);
 void exits_doubt(struct compiler *c, struct bpf_insn jump, enum bpf_doubt doubt);
 /** A field of struct bpf_location += 1, by its offset. */
 void exits_count(struct compiler *c, size_t field);
-/** What becomes of a hit: of the c->used_true and c->used_maybe that come by their
- * labels, and of the false ones that fall through, if they can. */
-void exits_emit(struct compiler *c, bool used_false);
-
 #endif

@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 #include "agent/opcode.h"
-#include "bpf/emit_capture.h"
 #include "bpf/emit_exits.h"
+#include "bpf/emit_print.h"
+#include "bpf/emit_shadow.h"
 #include "bpf/emit_values.h"
 #include "bpf/emit_variables.h"
 #include "bpf/emit_watch.h"
@@ -202,41 +203,6 @@ static void compile_set(struct compiler *c, const struct ir_insn *insn)
 	values_store_slot(c, insn->slot, BPF_REG_0);
 }
 
-/* if (r2->field op r) goto label, with r1 */
-static void jump_by_shadow(struct compiler *c, size_t field, uint8_t op, uint8_t reg,
-			   uint32_t label)
-{
-	bpf_emit(&c->emitter, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_2, (int16_t)field));
-	bpf_emit_jump(&c->emitter, bpf_jump_if(op, BPF_REG_1, reg), label);
-}
-
-void operations_check_shadow(struct compiler *c, int32_t size)
-{
-	struct bpf_emitter *e = &c->emitter;
-	uint32_t outside = bpf_emit_new_labels(e, 1 + SHADOW_GAPS);
-
-	bpf_emit_map_value(e, BPF_REG_2, c->options->shared_fd, 0);
-	jump_by_shadow(c, offsetof(struct bpf_shared, shadow_end), BPF_JLE, BPF_REG_3,
-		       outside);
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_4, BPF_REG_3));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_4, size));
-	jump_by_shadow(c, offsetof(struct bpf_shared, shadow_start), BPF_JGE, BPF_REG_4,
-		       outside);
-	for (uint32_t i = 0; i < SHADOW_GAPS; i++) {
-		size_t gap = offsetof(struct bpf_shared, shadow_gaps) +
-			     i * sizeof(struct shadow_range);
-		uint32_t not_here = outside + 1 + i;
-
-		jump_by_shadow(c, gap + offsetof(struct shadow_range, start), BPF_JGT,
-			       BPF_REG_3, not_here);
-		jump_by_shadow(c, gap + offsetof(struct shadow_range, end), BPF_JGE,
-			       BPF_REG_4, outside);
-		bpf_emit_bind(e, not_here);
-	}
-	exits_doubt(c, bpf_jump(), BPF_DOUBT_TRAP);
-	bpf_emit_bind(e, outside);
-}
-
 static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 {
 	static const uint8_t sizes[] = {
@@ -247,7 +213,7 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 	int16_t frame = FRAME_SCRATCH;
 
 	values_load_into(c, insn->a, BPF_REG_3);
-	operations_check_shadow(c, size);
+	shadow_emit_check(c, size);
 	if (!watch_has(c, insn->a, size, &frame)) {
 		watch_ahead_check_read(c, size);
 		values_read_to_scratch(e, BPF_FUNC_probe_read_user, size);
@@ -268,16 +234,20 @@ static void compile_jump(struct compiler *c, const struct ir_insn *insn)
 }
 
 static void (*const operations[])(struct compiler *c, const struct ir_insn *insn) = {
-	[IR_LABEL] = compile_label,	[IR_JUMP] = compile_jump,
-	[IR_BRANCH] = compile_branch,	[IR_SET] = compile_set,
-	[IR_MOVE] = compile_move,	[IR_HIDE] = compile_hide,
-	[IR_ARITH] = compile_arith,	[IR_EXTEND] = compile_extend,
-	[IR_REF] = compile_ref,		[IR_GETV] = variables_emit_use,
-	[IR_SETV] = variables_emit_use, [IR_PRINT] = capture_print,
-	[IR_STORE] = capture_store,
+	[IR_LABEL] = compile_label,	  [IR_JUMP] = compile_jump,
+	[IR_BRANCH] = compile_branch,	  [IR_SET] = compile_set,
+	[IR_MOVE] = compile_move,	  [IR_HIDE] = compile_hide,
+	[IR_ARITH] = compile_arith,	  [IR_EXTEND] = compile_extend,
+	[IR_REF] = compile_ref,		  [IR_GETV] = variables_emit_use,
+	[IR_SETV] = variables_emit_use,	  [IR_PRINT] = print_emit,
+	[IR_STORE] = print_emit_argument,
 };
 
-void operations_emit(struct compiler *c, const struct ir_insn *insn)
+void operations_emit(struct compiler *c, const struct ir *ir)
 {
-	operations[insn->op](c, insn);
+	c->labels = bpf_emit_new_labels(&c->emitter, ir->labels);
+	for (size_t i = 0; i < ir->count; i++)
+		operations[ir->insns[i].op](c, &ir->insns[i]);
+	c->used_true |= ir->used[IR_TRUE];
+	c->used_maybe |= ir->used[IR_MAYBE];
 }

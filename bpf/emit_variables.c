@@ -6,6 +6,7 @@
  */
 #include "bpf/emit_variables.h"
 
+#include "agent/expr.h"
 #include "agent/insn.h"
 #include "bpf/emit_exits.h"
 #include "bpf/emit_lock.h"

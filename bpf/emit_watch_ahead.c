@@ -12,6 +12,7 @@
  */
 #include "bpf/emit_watch_ahead.h"
 
+#include "agent/expr.h"
 #include "agent/insn.h"
 #include "bpf/emit_exits.h"
 #include "bpf/emit_mode.h"

@@ -14,6 +14,11 @@
 
 #include "base/descriptors.h"
 #include "bpf/hw_event.h"
+#include "bpf/perf_probe.h"
+#include "bpf/placement_explain.h"
+#include "bpf/placement_output.h"
+#include "bpf/placement_report.h"
+#include "bpf/placement_stop.h"
 #include "stops/slots.h"
 #include "stops/watch.h"
 

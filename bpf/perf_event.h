@@ -38,11 +38,4 @@ struct perf_event {
 	uint64_t next_sig_data;
 };
 
-/* ---- perf_probe.c ---- */
-
-/** Makes the state, or says why the engine does not work here. */
-struct error *perf_event_probe(struct engine *engine);
-/** Frees the state; nothing may be in place any more. */
-void perf_event_free(struct perf_event *state);
-
 #endif

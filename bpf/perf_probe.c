@@ -2,6 +2,8 @@
 /*
  * The hardware engine's probing: trial hits show what the kernel does.
  */
+#include "bpf/perf_probe.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

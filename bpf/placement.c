@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/descriptors.h"
+#include "bpf/placement_stop.h"
 
 struct placements *placements_create(void)
 {

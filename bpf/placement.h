@@ -2,12 +2,6 @@
 /*
  * Locations that programs in the kernel serve: what the engines that attach programs
  * have in common, however the programs come to run (perf_event.h).
- *
- *   placement.c          the state; putting programs to locations
- *   placement_stop.c     records from the kernel, and which hits a stop stands for
- *   placement_output.c   what commands have printed in the kernel
- *   placement_report.c   counts and descriptions, for people
- *   placement_explain.c  programs, and why they leave hits to the stub, for people
  */
 #ifndef TRUEHIT_BPF_PLACEMENT_H
 #define TRUEHIT_BPF_PLACEMENT_H
@@ -50,8 +44,6 @@ struct placements {
 	struct placement *by_index[BPF_LOCATIONS_MAX]; /* NULL: none */
 };
 
-/* ---- placement.c ---- */
-
 /** At the start of the server: without memory, there is none. */
 struct placements *placements_create(void);
 /** Nothing may be in place any more. */
@@ -84,44 +76,5 @@ void placements_set_shadow(struct placements *placements, const struct shadow *s
 struct gate *placement_gate(struct engine *engine, const struct location *location);
 struct watch_last *placement_last(struct engine *engine,
 				  const struct location *location);
-
-/* ---- placement_stop.c ---- */
-
-bool placement_thread_ended(uint32_t tid);
-/** Keeps a record from the ring; data: the struct placements. */
-void placements_on_record(void *data, const struct bpf_hit_record *record);
-/** Takes the records of the thread that has stopped: engine_ops.on_stop, but for the
- * signals that events raise by themselves. */
-void placements_on_stop(struct placements *placements, const struct event *event,
-			struct hits *hits);
-/** Was there a hit whose record did not fit into the ring? Then it is a maybe. */
-bool placement_take_lost(struct placement *placement,
-			 const struct placements *placements, struct hits *hits);
-
-/* ---- placement_output.c ---- */
-
-/** A descriptor that poll(2) can read while print_output has something to do. */
-int placements_output_fd(const struct placements *placements);
-/**
- * Prints what commands have printed without a stop until now; for as long as the
- * @output is ready, or @all; what unattended inferiors print goes to @own. Returns of
- * how many hits. A location that is removed leaves nothing to print.
- */
-size_t placements_print_output(struct placements *placements,
-			       const struct output *output, const struct output *own,
-			       bool all);
-
-/* ---- placement_report.c, placement_explain.c: operations of engines ---- */
-
-void placement_counts(struct engine *engine, const struct location *location,
-		      struct counts *counts);
-void placement_reset_counts(struct engine *engine, struct location *location);
-void placement_describe(struct engine *engine, const struct location *location,
-			struct buffer *out);
-void placement_explain(struct engine *engine, const struct location *location,
-		       struct buffer *out);
-/** All hits that its programs have seen, those before the last reset as well. */
-uint64_t placement_hits_seen(const struct placement *placement,
-			     const struct placements *placements);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* For `monitor explain`: the program, what it leaves to the stub, and what can be done
  * about it. */
+#include "bpf/placement_explain.h"
+
 #include <string.h>
 
 #include "bpf/compiler.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What commands have printed in the kernel. */
+#include "bpf/placement_output.h"
+
 #include "base/log.h"
 #include "bpf/placement.h"
 

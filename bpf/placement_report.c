@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* For people: what was counted, and where conditions are decided. */
+#include "bpf/placement_report.h"
+
 #include <inttypes.h>
 
 #include "bpf/placement.h"

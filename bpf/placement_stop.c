@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The records that programs leave, and the hits that a stop stands for. */
+#include "bpf/placement_stop.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

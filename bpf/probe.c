@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/registers.h"
 #include "bpf/hits.h"
 
 _Static_assert(INSN_LEN_MAX - 1 <= sizeof(((struct bpf_location *)NULL)->text),

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/expr.h"
 #include "agent/insn.h"
 #include "base/log.h"
 

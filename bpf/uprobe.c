@@ -12,7 +12,15 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bpf/placement_explain.h"
+#include "bpf/placement_output.h"
+#include "bpf/placement_report.h"
+#include "bpf/placement_stop.h"
 #include "bpf/probe.h"
+#include "bpf/uprobe_memory.h"
+#include "bpf/uprobe_sequence.h"
+#include "bpf/uprobe_stop.h"
+#include "bpf/uprobe_text.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/memory.h"
 #include "inferior/thread_end.h"

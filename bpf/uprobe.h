@@ -3,14 +3,6 @@
  * The uprobe engine's own: the state that its parts share. Its interface is
  * uprobe_engine (stops/engine.h), what it shares with other engines placement.h.
  *
- *   uprobe.c         putting locations in place and taking them out, the operations
- *   uprobe_stop.c    stops: back before the instruction, and on behind it
- *   uprobe_memory.c  who else sees what an instruction stores
- *   uprobe_sequence.c  restartable sequences: none may be executed elsewhere
- *   uprobe_text.c    the kernel's traps, as memory shows them
- *   uprobe_event.c   asking the kernel for a uprobe (uprobe_event.h)
- *   uprobe_trial.c   which way of asking works here (uprobe_trial.h)
- *
  * Where programs may set the PC (uprobe_options.redirects), they send the thread that
  * is to stop to where nothing can be executed, and the stub puts it back to the
  * instruction: any that can have a uprobe. If nobody is told of the hit, the thread
@@ -70,56 +62,5 @@ struct uprobe {
 	bool costs_known;
 	struct undone undone; /* by the stop that is being looked at */
 };
-
-/* ---- uprobe_stop.c ---- */
-
-/** Puts the thread back before the instruction (placement.taken). */
-bool uprobe_undo(struct placement *placement, const struct event *event,
-		 const struct bpf_hit_record *record, struct hits *hits);
-/** A trap that the kernel has not taken for its own: the program has moved its text to
- * other memory. The thread is put back to it. */
-void uprobe_take_moved(struct engine *engine, const struct event *event,
-		       struct hits *hits);
-/** engine_ops.pass */
-void uprobe_pass(struct engine *engine, struct thread *thread);
-
-/* ---- uprobe_memory.c ---- */
-
-/** Is there another thread that could see what the instruction stores, and that this is
- * undone, be it one of another process that shares the memory? */
-bool uprobe_has_witnesses(const struct uprobe_placement *placement,
-			  const struct inferior *inferior);
-/** Would it now store to memory that is mapped shared? */
-bool uprobe_stores_to_shared(const struct uprobe_placement *placement,
-			     const struct location *location);
-/** Has it stored to such memory? The bytes have just been read. */
-bool uprobe_has_stored_to_shared(const struct uprobe_placement *placement,
-				 const struct inferior *inferior, uint64_t addr,
-				 unsigned int len);
-
-/* ---- uprobe_sequence.c ---- */
-
-/** An error if the location, whose target is known, is in a restartable sequence. */
-struct error *uprobe_check_sequence(struct uprobe_placement *placement,
-				    struct location *location);
-/**
- * Was the thread, which has stopped for this hit, in a restartable sequence? Then it
- * has its rseq_cs again, and the location is to move. 0 or 1, or a negative errno.
- */
-int uprobe_keep_sequence(struct uprobe_placement *placement, struct thread *thread,
-			 const struct bpf_hit_record *record);
-
-/* ---- uprobe_text.c ---- */
-
-/** engine_ops.show_originals */
-void uprobe_show_originals(struct engine *engine, const struct inferior *inferior,
-			   uint64_t addr, uint8_t *data, size_t len);
-/** Notes the instruction that the kernel is going to execute. 0 or a negative errno. */
-int uprobe_note_insn(struct uprobe_placement *placement,
-		     const struct location *location);
-/** Is it what memory has? The program may have changed it behind the trap. */
-bool uprobe_is_insn(const struct uprobe_placement *placement);
-/** Is the place of the file not mapped there any more? */
-bool uprobe_has_vanished(const struct uprobe_placement *placement);
 
 #endif

@@ -3,10 +3,13 @@
  * Who else sees what the instruction at a uprobe stores: what is undone, and done
  * again, must be nobody else's business. Below the stack pointer it is not.
  */
+#include "bpf/uprobe_memory.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "arch/registers.h"
 #include "bpf/uprobe.h"
 #include "inferior/registers.h"
 

@@ -9,6 +9,8 @@
  * rseq_cs as it was. As it has been switched away from, the kernel begins the sequence
  * anew when it is resumed, and the location moves to another engine before.
  */
+#include "bpf/uprobe_sequence.h"
+
 #include "bpf/sequence.h"
 #include "bpf/uprobe.h"
 #include "stops/breakpoints.h"

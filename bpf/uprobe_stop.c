@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The uprobe engine's stops: back before the instruction, and on behind it. */
+#include "bpf/uprobe_stop.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
+#include "arch/registers.h"
 #include "base/log.h"
 #include "bpf/probe.h"
 #include "bpf/uprobe.h"
+#include "bpf/uprobe_memory.h"
+#include "bpf/uprobe_sequence.h"
+#include "bpf/uprobe_text.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "stops/step_over.h"

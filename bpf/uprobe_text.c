@@ -4,6 +4,8 @@
  * may be such mappings that have no location, as a file can be mapped twice, and as gdb
  * leaves locations behind in libraries that are gone.
  */
+#include "bpf/uprobe_text.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "arch/registers.h"
 #include "base/log.h"
 #include "base/rights.h"
 #include "bpf/kernel.h"

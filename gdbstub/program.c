@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Programs that the server starts or attaches to. */
+#include "program.h"
+
 #include "base/log.h"
 #include "inferior/inferior.h"
 #include "inferior/launch.h"

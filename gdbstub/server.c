@@ -12,6 +12,7 @@
 #include "inferior/leaving.h"
 #include "inferior/signals.h"
 #include "inferior/wait.h"
+#include "program.h"
 #include "rsp/connection.h"
 #include "rsp/disable.h"
 #include "rsp/notify.h"

@@ -48,11 +48,4 @@ struct thread *server_thread(struct server *server);
 /** The inferior of that thread; NULL: no process. */
 struct inferior *server_inferior(struct server *server);
 
-/** An error if the client has a process and cannot have more. */
-struct error *server_check_room(const struct server *server);
-/** Starts the program that server->startup names, and says so on stderr. */
-struct error *server_launch(struct server *server);
-/** Attaches, and says so on stderr. */
-struct error *server_attach(struct server *server, pid_t pid);
-
 #endif

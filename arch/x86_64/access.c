@@ -8,6 +8,8 @@
 
 #include <capstone/capstone.h>
 
+#include "arch/registers.h"
+
 enum {
 	EFLAGS_DF = 0x400, /* strings go downwards */
 	/* Rounds of a repeated instruction may be done together, a cache line at most

@@ -23,6 +23,8 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
+#include "arch/registers.h"
+
 enum { SLOTS = 4, DR_STATUS = 6, DR_CONTROL = 7 };
 
 static int poke(pid_t tid, unsigned int dr, uint64_t value)

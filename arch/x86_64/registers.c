@@ -21,6 +21,8 @@
 #include <sys/reg.h>
 #include <sys/user.h>
 
+#include "arch/registers.h"
+
 enum component {
 	X87 = 0,
 	SSE = 1,

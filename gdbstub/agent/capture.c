@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/expr.h"
 #include "agent/format.h"
 #include "agent/insn.h"
 

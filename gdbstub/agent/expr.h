@@ -43,16 +43,6 @@ const uint8_t *agent_expr_bytecode(const struct agent_expr *expr, size_t *len);
 bool agent_expr_equal(const struct agent_expr *a, const struct agent_expr *b);
 
 struct arch_ops;
-/**
- * Appends the expression for people. If it has the shape that gdb's C compiler
- * makes, as an infix text such as "(s32)$rbp[-4] == 777777 && ..."; else the
- * operations, separated by "; ". @arch gives register names; NULL: numbers.
- */
-void agent_expr_print(const struct agent_expr *expr, const struct arch_ops *arch,
-		      struct buffer *out);
-/** Appends one operation per line with its offset, for `monitor explain`. */
-void agent_expr_disassemble(const struct agent_expr *expr, const struct arch_ops *arch,
-			    struct buffer *out);
 
 /** Where an evaluation gets its inputs from. */
 struct agent_context {
@@ -68,14 +58,14 @@ struct agent_context {
 	void *data;
 };
 
-/**
- * The reference interpreter. Runs the expression; *result is the top of the
- * stack (0 if it is empty, in a command). An error (unreadable memory, no such
- * register, division by zero, more than the step limit of 1,000,000 operations) is for
- * the caller to count as a hit, as gdbserver does.
- */
-struct error *agent_expr_evaluate(const struct agent_expr *expr,
-				  const struct agent_context *context,
-				  uint64_t *result);
+const struct agent_insn *agent_expr_insns(const struct agent_expr *expr, size_t *count);
+/** How many cells there have to be before an operation. */
+unsigned int agent_insn_needs(const struct agent_insn *insn);
+/** The most cells that are ever on the stack. */
+unsigned int agent_expr_max_depth(const struct agent_expr *expr);
+/** Was it made by agent_expr_create_command? */
+bool agent_expr_is_command(const struct agent_expr *expr);
+/** Is there a jump back (or to itself), so that it may loop? */
+bool agent_expr_jumps_back(const struct agent_expr *expr);
 
 #endif

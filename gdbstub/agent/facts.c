@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/facts.h"
+
 #include <limits.h>
 
 #include "agent/arith.h"

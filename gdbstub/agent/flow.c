@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/flow.h"
+
 #include "agent/tidy.h"
 
 #include <errno.h>

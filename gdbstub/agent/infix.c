@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 
+#include "agent/expr.h"
 #include "agent/tree.h"
 #include "arch/arch.h"
+#include "arch/registers.h"
 
 enum {
 	TEXT_MAX = 2048, /* a longer text is not readable any more */

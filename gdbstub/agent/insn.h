@@ -28,14 +28,4 @@ struct agent_insn {
 	bool loops;	    /* ... from here or from further on */
 };
 
-const struct agent_insn *agent_expr_insns(const struct agent_expr *expr, size_t *count);
-/** How many cells there have to be before an operation. */
-unsigned int agent_insn_needs(const struct agent_insn *insn);
-/** The most cells that are ever on the stack. */
-unsigned int agent_expr_max_depth(const struct agent_expr *expr);
-/** Was it made by agent_expr_create_command? */
-bool agent_expr_is_command(const struct agent_expr *expr);
-/** Is there a jump back (or to itself), so that it may loop? */
-bool agent_expr_jumps_back(const struct agent_expr *expr);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/cells.h"
+#include "agent/expr.h"
 #include "agent/insn.h"
 #include "agent/tidy.h"
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/needs.h"
+
 #include "agent/arith.h"
 #include "agent/liveness.h"
 

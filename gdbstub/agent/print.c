@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/print.h"
+
 #include "agent/expr.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/slots.h"
+
 #include "agent/liveness.h"
 
 /* By slot, as it is numbered so far. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/tidy.h"
 
+#include "agent/facts.h"
+#include "agent/flow.h"
+#include "agent/needs.h"
 #include "agent/opcode.h"
+#include "agent/slots.h"
 
 const struct tidy_traits *tidy_traits(const struct ir_insn *insn)
 {

@@ -41,9 +41,4 @@ void tidy_remove(struct ir_insn *insn);
 /** Does it do nothing? flow.c removes it then. */
 bool tidy_is_idle(const struct ir_insn *insn);
 
-int tidy_flow(struct ir *ir);
-void tidy_facts(struct ir *ir, const struct ir_target *target);
-int tidy_needs(struct ir *ir);
-int tidy_slots(struct ir *ir);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/arith.h"
+#include "agent/expr.h"
 
 enum { NESTING_MAX = 100 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/expr.h"
 #include "agent/insn.h"
 
 /* ---- cells ---- */

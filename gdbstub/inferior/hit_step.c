@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "arch/registers.h"
 #include "base/buffer.h"
 #include "base/log.h"
 #include "inferior/memory.h"

@@ -9,6 +9,7 @@
 #include "inferior/inferior.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
+#include "inferior/syscall_name.h"
 
 enum {
 	PATIENCE_ASLEEP = 300, /* ms */

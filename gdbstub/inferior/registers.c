@@ -6,6 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "arch/registers.h"
 #include "inferior/compat.h"
 #include "inferior/late.h"
 

@@ -4,6 +4,8 @@
  * Not RLIMIT_AS alone: files that are mapped for reading may be large, and cost no
  * memory that the kernel could not take back.
  */
+#include "inferior/symbols_confine.h"
+
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

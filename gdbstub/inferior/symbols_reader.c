@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "inferior/elf_symbols.h"
+#include "inferior/symbols_confine.h"
 
 enum {
 	OPEN_MAX = 8,	    /* files that a reader keeps */

@@ -72,10 +72,4 @@ const char *symbols_reader_ask(struct symbols_reader *reader,
 			       const struct reader_request *request, int fd,
 			       struct reader_reply *reply, struct patience *patience);
 
-/* ---- symbols_confine.c ---- */
-
-/** For the reader itself, when it begins: takes from it all that it does not need. What
- * this kernel does not offer is left out. */
-void symbols_confine(void);
-
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/syscall_name.h"
+
 #include <asm/unistd.h>
 #include <stddef.h>
 

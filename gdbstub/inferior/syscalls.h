@@ -42,9 +42,6 @@ bool syscall_is_at(struct inferior *inferior, uint64_t addr);
 /** Is the instruction that the stopped thread executes next a system call? */
 bool syscall_is_next(const struct thread *thread);
 
-/** The name of a system call, or NULL if it is not known. */
-const char *syscall_name(int number);
-
 /** What a system call stop is about. */
 enum syscall_stop {
 	SYSCALL_STOP_REPORT,	  /* to be told: event->syscall, event->entry */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "program.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"

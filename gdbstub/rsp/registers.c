@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "arch/arch.h"
+#include "arch/registers.h"
 #include "inferior/compat.h"
 #include "inferior/inferior.h"
 #include "inferior/late.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/registers.h"
 #include "inferior/inferior.h"
 #include "inferior/late.h"
 #include "inferior/proc.h"

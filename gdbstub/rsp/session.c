@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rsp/session.h"
 
+#include "rsp/vfile.h"
+#include "rsp/xfer.h"
+
 void session_init(struct session *session)
 {
 	*session = (struct session){0};

@@ -37,9 +37,4 @@ struct session {
 void session_init(struct session *session);
 void session_deinit(struct session *session);
 
-/* vfile.c: closes all files that the client left open and frees the state. */
-void vfile_destroy(struct vfile *vfile);
-/* xfer.c: frees the object that the client is reading in pieces. */
-void xfer_destroy(struct xfer *xfer);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/words.h"
+#include "program.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "server.h"

@@ -7,6 +7,8 @@
  * Packets (replies), and File-I/O Remote Protocol Extension (numbers and struct
  * stat). Numbers in packets are hexadecimal.
  */
+#include "rsp/vfile.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,12 @@
 
 #include "base/buffer.h"
 
+struct xfer;
+
 /** Appends what qSupported says of the objects: features, separated by ";". */
 void xfer_append_features(struct buffer *out);
+
+/** Frees the object that the client is reading in pieces. NULL: there is none. */
+void xfer_destroy(struct xfer *xfer);
 
 #endif

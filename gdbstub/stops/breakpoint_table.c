@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <libsmartcols.h>
 
+#include "agent/print.h"
 #include "inferior/symbols.h"
 #include "stops/ignore.h"
 #include "stops/inspect.h"

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "bpf/placement.h"
+#include "bpf/placement_output.h"
 
 static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_UPROBE] = &uprobe_engine,     [ENGINE_PERF_EVENT] = &perf_event_engine,

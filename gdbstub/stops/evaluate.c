@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "agent/interp.h"
+#include "arch/registers.h"
 #include "base/log.h"
 #include "inferior/registers.h"
 #include "stops/breakpoints.h"

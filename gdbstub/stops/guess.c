@@ -2,6 +2,7 @@
 #include "stops/guess.h"
 
 #include "agent/arith.h"
+#include "agent/expr.h"
 #include "agent/insn.h"
 
 void guess_add(struct guess *guess, uint64_t number)

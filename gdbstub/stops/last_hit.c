@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/registers.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/symbols.h"
+#include "inferior/syscall_name.h"
 #include "stops/access.h"
 #include "stops/breakpoints.h"
 #include "stops/location.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/registers.h"
 #include "base/log.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"

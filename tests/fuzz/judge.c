@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/expr.h"
 #include "agent/insn.h"
+#include "agent/print.h"
+#include "arch/registers.h"
 #include "generate.h"
 
 const char *const why_texts[WHYS] = {

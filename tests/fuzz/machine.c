@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "agent/interp.h"
+#include "arch/registers.h"
 #include "arena.h"
 #include "bpf/hw_event.h"
 #include "inferior/memory.h"

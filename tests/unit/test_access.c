@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/user.h>
 
+#include "arch/registers.h"
+
 enum { CODE = 0x1000, DATA = 0x5000, STACK = 0x9000 };
 
 /* A stop in some code, with registers. */

@@ -7,6 +7,8 @@
 
 #include "agent/expr.h"
 #include "agent/format.h"
+#include "agent/interp.h"
+#include "agent/print.h"
 
 enum { MEMORY_ADDR = 0x1000, MEMORY_LEN = 0x20000 };
 

@@ -4,6 +4,7 @@
 
 #include "agent/expr.h"
 #include "agent/insn.h"
+#include "agent/print.h"
 #include "arch/arch.h"
 
 static const struct reg_def *test_registers(unsigned int *count)

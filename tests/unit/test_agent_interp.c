@@ -5,6 +5,7 @@
 
 #include "agent/expr.h"
 #include "agent/insn.h"
+#include "agent/interp.h"
 
 /* Memory at 0x1000, two registers. */
 static const uint8_t memory[] = {0x80, 0x91, 0xa2, 0xb3, 0xc4, 0xd5, 0xe6, 0xf7, 0x08};

@@ -8,6 +8,7 @@
 #include "agent/capture.h"
 #include "agent/format.h"
 #include "agent/insn.h"
+#include "agent/interp.h"
 #include "base/buffer.h"
 
 enum { MEMORY_ADDR = 0x1000, ARGUMENTS_MAX = 8 };

@@ -23,6 +23,9 @@
 
 #include "agent/expr.h"
 #include "agent/insn.h"
+#include "agent/interp.h"
+#include "agent/print.h"
+#include "arch/registers.h"
 #include "bpf/compile.h"
 #include "bpf/hits.h"
 #include "bpf/kernel.h"

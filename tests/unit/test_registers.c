@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "arch/registers.h"
 #include "base/buffer.h"
 
 static const struct arch_ops *arch(void)

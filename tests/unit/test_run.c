@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/registers.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "stops/interrupt.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/opcode.h"
+#include "arch/registers.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
 #include "tests/unit/support.h"

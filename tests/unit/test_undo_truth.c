@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "arch/arch.h"
+#include "arch/registers.h"
 #include "stops/decoder.h"
 #include "tests/unit/support.h"
 

@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <signal.h>
 
+#include "arch/registers.h"
 #include "base/cleanup.h"
 #include "bpf/costs.h"
 #include "bpf/kernel.h"

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "agent/insn.h"
+#include "agent/interp.h"
+#include "agent/print.h"
 #include "agent/variables.h"
 #include "bpf/compiler.h"
 #include "bpf/hw_event.h"

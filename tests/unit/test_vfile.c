@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "rsp/packet.h"
+#include "rsp/vfile.h"
 #include "server.h"
 
 static struct server server;

@@ -16,6 +16,7 @@
 #include "arch/aarch64/aarch64.h"
 #include "bpf/compiler.h"
 #include "bpf/emit_exits.h"
+#include "bpf/emit_operations.h"
 #include "bpf/emit_watch.h"
 #include "bpf/emit_watch_ahead.h"
 #include "support.h"
@@ -482,7 +483,7 @@ static int make_condition(unsigned int len, bool shared_reads,
 	watch_ahead_note_reads(&c, &list);
 	watch_emit(&c, c.label_maybe + 1);
 	cr_assert_null(ir_create(expr, &target, &ir));
-	compile_ir(&c, &ir);
+	operations_emit(&c, &ir);
 	ir_deinit(&ir);
 	watch_ahead_keep(&c);
 	exits_return(&c, FALSE);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/user.h>
 
+#include "arch/registers.h"
+
 enum { XSTATE_BV = 512, X87 = 1, SSE = 2, AVX = 4 };
 
 /* An extended state of stale bytes with no component in use. */

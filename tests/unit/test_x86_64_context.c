@@ -12,6 +12,7 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
+#include "arch/registers.h"
 #include "base/cleanup.h"
 #include "bpf/compiler.h"
 #include "bpf/emit_exits.h"

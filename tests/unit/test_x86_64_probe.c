@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/opcode.h"
+#include "arch/registers.h"
 #include "base/cleanup.h"
 #include "bpf/probe.h"
 #include "bpf/program.h"
