@@ -9,6 +9,7 @@
 #include "bpf/emit_exits.h"
 #include "bpf/emit_gate.h"
 #include "bpf/emit_probe.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_sequence.h"
 #include "bpf/emit_tally.h"
 #include "bpf/emit_values.h"
@@ -36,7 +37,7 @@ static void emit_choose_stop(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_get_current_task));
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_0));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, c->options->task_blocked_offset));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_kernel, 8);
+	scratch_emit_read(e, BPF_FUNC_probe_read_kernel, 8);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), known);
 	bpf_emit(e, bpf_load(BPF_DW, REG_BY_STOP, BPF_REG_FP, FRAME_SCRATCH));
 	bpf_emit(e, bpf_alu_imm(BPF_RSH, REG_BY_STOP, SIGTRAP - 1));

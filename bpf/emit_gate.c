@@ -5,6 +5,7 @@
 
 #include "bpf/emit_exits.h"
 #include "bpf/emit_watch_ahead.h"
+#include "bpf/emit_watched.h"
 
 /* gate_ignores(), as part of a program. */
 void gate_emit(struct compiler *c, uint32_t ignored)

@@ -10,6 +10,7 @@
 #include "bpf/emit_mode.h"
 
 #include "bpf/emit_exits.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_values.h"
 
 /* task_struct.flags: the task is being shut down (include/linux/sched.h). */
@@ -34,7 +35,7 @@ static void load_task_member(struct bpf_emitter *e, int offset)
 {
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_7));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, offset));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_kernel, 4);
+	scratch_emit_read(e, BPF_FUNC_probe_read_kernel, 4);
 	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_FP, FRAME_SCRATCH));
 }
 

@@ -6,6 +6,7 @@
 #include "agent/opcode.h"
 #include "bpf/emit_exits.h"
 #include "bpf/emit_print.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_shadow.h"
 #include "bpf/emit_values.h"
 #include "bpf/emit_variables.h"
@@ -216,7 +217,7 @@ static void compile_ref(struct compiler *c, const struct ir_insn *insn)
 	shadow_emit_check(c, size);
 	if (!watch_has(c, insn->a, size, &frame)) {
 		watch_ahead_check_read(c, size);
-		values_read_to_scratch(e, BPF_FUNC_probe_read_user, size);
+		scratch_emit_read(e, BPF_FUNC_probe_read_user, size);
 		exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	}
 	bpf_emit(e, bpf_load(sizes[size], reg, BPF_REG_FP, frame));

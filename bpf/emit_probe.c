@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bpf/emit_exits.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_sequence.h"
 #include "bpf/emit_values.h"
 #include "bpf/emit_where.h"
@@ -39,7 +40,7 @@ static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int 
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_SCRATCH, 0));
 	values_load_pc(c, BPF_REG_3);
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, (int32_t)from));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_user, (int32_t)size);
+	scratch_emit_read(e, BPF_FUNC_probe_read_user, (int32_t)size);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_TEXT);
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP, FRAME_SCRATCH));
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LOCATION, field));

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "bpf/emit_exits.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_values.h"
 
 /* r3 = the thread's struct rseq, by way of the scratch; to @none if there is none. */
@@ -15,7 +16,7 @@ static void emit_load_rseq(struct compiler *c, uint32_t none)
 	bpf_emit(e, bpf_call(BPF_FUNC_get_current_task));
 	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_0));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, c->options->task_rseq_offset));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_kernel, 8);
+	scratch_emit_read(e, BPF_FUNC_probe_read_kernel, 8);
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_3, BPF_REG_FP, FRAME_SCRATCH));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_3, 0), none);
 }
@@ -28,7 +29,7 @@ static void emit_read(struct compiler *c, uint8_t reg, size_t offset)
 	if (reg != BPF_REG_3)
 		bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, reg));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, (int32_t)offset));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_user, 8);
+	scratch_emit_read(e, BPF_FUNC_probe_read_user, 8);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_SEQUENCE);
 }
 
@@ -77,6 +78,6 @@ void sequence_emit_record(struct compiler *c)
 	emit_load_rseq(c, none);
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_RSEQ, BPF_REG_3));
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, offsetof(struct rseq, rseq_cs)));
-	values_read_to_scratch(e, BPF_FUNC_probe_read_user, 8);
+	scratch_emit_read(e, BPF_FUNC_probe_read_user, 8);
 	bpf_emit_bind(e, none);
 }

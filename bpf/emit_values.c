@@ -120,11 +120,3 @@ uint8_t values_result_reg(unsigned int number, struct ir_operand other)
 		return (uint8_t)(REG_SLOT + number);
 	return BPF_REG_0;
 }
-
-void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size)
-{
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_FP));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, FRAME_SCRATCH));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_2, size));
-	bpf_emit(e, bpf_call(helper));
-}

@@ -22,7 +22,5 @@ void values_load_into(struct compiler *c, struct ir_operand operand, uint8_t reg
 void values_store_slot(struct compiler *c, unsigned int number, uint8_t reg);
 /** Where to compute a result that goes to a slot while @other is still needed. */
 uint8_t values_result_reg(unsigned int number, struct ir_operand other);
-/** r0 = 0, or an error: helper(fp + FRAME_SCRATCH, size, r3) */
-void values_read_to_scratch(struct bpf_emitter *e, int32_t helper, int32_t size);
 
 #endif

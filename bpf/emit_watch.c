@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 #include "bpf/emit_exits.h"
-#include "bpf/emit_lock.h"
 #include "bpf/emit_mode.h"
 #include "bpf/emit_watch_ahead.h"
+#include "bpf/emit_watched.h"
 
 enum {
 	REG_FAILED = BPF_REG_8,	 /* the bytes could not be read */
@@ -21,18 +21,6 @@ void watch_emit_clear(struct compiler *c)
 	for (int i = 0; i < (int)sizeof(struct watch_values); i += 8)
 		bpf_emit(&c->emitter, bpf_store_imm(BPF_DW, BPF_REG_FP,
 						    (int16_t)(FRAME_VALUES + i), 0));
-}
-
-void watch_emit_read(struct compiler *c, int16_t frame)
-{
-	struct bpf_emitter *e = &c->emitter;
-
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_FP));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_1, frame));
-	bpf_emit(e,
-		 bpf_alu_imm(BPF_MOV, BPF_REG_2, (int32_t)c->options->site.watch.len));
-	bpf_emit_const(e, BPF_REG_3, c->options->site.watch.addr);
-	bpf_emit(e, bpf_call(BPF_FUNC_probe_read_user));
 }
 
 static void emit_exchange(struct compiler *c)
@@ -53,34 +41,19 @@ static void emit_exchange(struct compiler *c)
 	}
 }
 
-void watch_emit_lock(struct compiler *c)
-{
-	bpf_emit_map_value(
-		&c->emitter, REG_LAST, c->options->shared_fd,
-		(uint32_t)(offsetof(struct bpf_shared, locations) +
-			   c->options->location * sizeof(struct bpf_location) +
-			   offsetof(struct bpf_location, last)));
-	lock_emit_take(c, REG_LAST, offsetof(struct watch_last, lock), BPF_DOUBT_BUSY);
-}
-
-void watch_emit_unlock(struct compiler *c)
-{
-	lock_emit_release(c, REG_LAST, offsetof(struct watch_last, lock));
-}
-
 static void emit_behind(struct compiler *c, uint32_t unchanged)
 {
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t done = bpf_emit_new_labels(e, 1);
 
-	watch_emit_lock(c);
-	watch_emit_read(c, FRAME_NEW);
+	watched_emit_lock(c);
+	watched_emit_read(c, FRAME_NEW);
 	bpf_emit(e, bpf_alu(BPF_MOV, REG_FAILED, BPF_REG_0));
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, REG_CHANGED, 0));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_FAILED, 0), done);
 	emit_exchange(c);
 	bpf_emit_bind(e, done);
-	watch_emit_unlock(c);
+	watched_emit_unlock(c);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, REG_FAILED, 0), BPF_DOUBT_PAGE);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_CHANGED, 0), unchanged);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_LEN,

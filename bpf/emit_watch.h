@@ -10,12 +10,6 @@ void watch_emit_clear(struct compiler *c);
 /** Compares what is watched, and jumps to @unchanged if it is what it was. A change by
  * a system call is a maybe. Only REG_CONTEXT survives. */
 void watch_emit(struct compiler *c, uint32_t unchanged);
-/** r0 = 0, or an error: the bytes that are watched, into the frame. */
-void watch_emit_read(struct compiler *c, int16_t frame);
-/** REG_LAST = what is kept of the location; takes its lock, or goes to the maybe exit.
- */
-void watch_emit_lock(struct compiler *c);
-void watch_emit_unlock(struct compiler *c);
 /** Are the @size bytes at @addr among those that were compared? Then *frame is where
  * they are: a condition is about what the filter has seen, not about what another
  * thread has written since, which has a hit of its own. */

@@ -16,8 +16,10 @@
 #include "agent/insn.h"
 #include "bpf/emit_exits.h"
 #include "bpf/emit_mode.h"
+#include "bpf/emit_scratch.h"
 #include "bpf/emit_values.h"
 #include "bpf/emit_watch.h"
+#include "bpf/emit_watched.h"
 
 enum {
 	/* The watched bytes, with room for a store that begins before them or ends
@@ -48,11 +50,6 @@ enum {
 _Static_assert(FRAME_BYTES % 8 == 0 && FRAME_REGISTERS >= -FRAME_SIZE,
 	       "all of it fits on BPF's stack");
 
-bool watch_is_ahead(const struct compiler *c)
-{
-	return c->options->arch->stores != NULL;
-}
-
 /* ---- what can be known ---- */
 
 static void emit_registers(struct compiler *c)
@@ -78,7 +75,7 @@ static void emit_memory(struct compiler *c)
 	for (int i = 0; i < BYTES_SIZE; i += 8)
 		bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP,
 					  (int16_t)(FRAME_BYTES + i), 0));
-	watch_emit_read(c, FRAME_WATCHED);
+	watched_emit_read(c, FRAME_WATCHED);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 }
 
@@ -87,7 +84,7 @@ static void emit_word(struct compiler *c)
 	struct bpf_emitter *e = &c->emitter;
 
 	values_load_pc(c, BPF_REG_3);
-	values_read_to_scratch(e, BPF_FUNC_probe_read_user, 4);
+	scratch_emit_read(e, BPF_FUNC_probe_read_user, 4);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_PAGE);
 	bpf_emit(e, bpf_load(BPF_W, REG_WORD, BPF_REG_FP, FRAME_SCRATCH));
 }
@@ -355,9 +352,9 @@ void watch_ahead_emit(struct compiler *c, uint32_t unchanged)
 		emit_take(c);
 		return;
 	}
-	watch_emit_lock(c);
+	watched_emit_lock(c);
 	emit_compare(c);
-	watch_emit_unlock(c);
+	watched_emit_unlock(c);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_DIFFERENT, 0), unchanged);
 }
 
@@ -400,12 +397,12 @@ void watch_ahead_keep(struct compiler *c)
 {
 	const int16_t bytes = offsetof(struct watch_last, bytes);
 
-	watch_emit_lock(c);
+	watched_emit_lock(c);
 	for (int16_t i = 0; i < (int16_t)c->options->site.watch.len; i += 8) {
 		bpf_emit(&c->emitter, bpf_load(BPF_DW, BPF_REG_1, BPF_REG_FP,
 					       (int16_t)(FRAME_NEW + i)));
 		bpf_emit(&c->emitter,
 			 bpf_store(BPF_DW, REG_LAST, (int16_t)(bytes + i), BPF_REG_1));
 	}
-	watch_emit_unlock(c);
+	watched_emit_unlock(c);
 }

@@ -5,9 +5,6 @@
 
 #include "bpf/compiler.h"
 
-/** Do hits come before the access? Then nothing is exchanged: the stub keeps what the
- * client has seen, and programs compare with that. */
-bool watch_is_ahead(const struct compiler *c);
 /** watch_emit() where it is so: compares what the access is about to make of what is
  * watched. If the stub decides, it only puts that where watch_has() finds it. */
 void watch_ahead_emit(struct compiler *c, uint32_t unchanged);

@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "agent/arith.h"
-#include "agent/tidy.h"
+#include "agent/traits.h"
 
 /* What is known of a value: it is base + offset (a constant is a base without
  * offset), and how narrow it is. */
@@ -149,7 +149,7 @@ static void simplify_arith(struct facts *f, struct ir_insn *insn)
 		become_move(insn, ir_constant(value));
 		return;
 	}
-	if (tidy_divides(insn) && ir_is_constant(insn->b, 0)) {
+	if (ir_divides(insn) && ir_is_constant(insn->b, 0)) {
 		f->target->undecided(f->target->data, "divides by zero");
 		*insn = (struct ir_insn){.op = IR_JUMP, .label = IR_MAYBE};
 		return;
@@ -205,7 +205,7 @@ static void simplify_comparison(struct ir_insn *insn)
 	else if (result)
 		*insn = (struct ir_insn){.op = IR_JUMP, .label = insn->label};
 	else
-		tidy_remove(insn);
+		ir_remove(insn);
 }
 
 /* The value of its base, if there is no offset. */
@@ -218,7 +218,7 @@ static struct ir_operand original(const struct facts *f, struct ir_operand opera
 
 static void simplify(struct facts *f, struct ir_insn *insn)
 {
-	const struct tidy_traits *traits = tidy_traits(insn);
+	const struct ir_traits *traits = ir_traits(insn);
 
 	if (!traits->ignores_a)
 		insn->a = original(f, insn->a);
@@ -276,7 +276,7 @@ void tidy_facts(struct ir *ir, const struct ir_target *target)
 		if (insn->op == IR_LABEL)
 			forget_all(&f);
 		simplify(&f, insn);
-		if (tidy_traits(insn)->sets && !tidy_is_idle(insn))
+		if (ir_traits(insn)->sets && !ir_is_idle(insn))
 			learn(&f, insn->slot, result_of(&f, insn));
 	}
 }

@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_AGENT_FACTS_H
 #define TRUEHIT_AGENT_FACTS_H
 
-#include "agent/tidy.h"
+#include "agent/ir.h"
 
 void tidy_facts(struct ir *ir, const struct ir_target *target);
 

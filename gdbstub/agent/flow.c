@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/flow.h"
 
-#include "agent/tidy.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "agent/traits.h"
 
 enum {
 	CHAIN_MAX = 64, /* jumps that are followed: a chain may be a circle */
@@ -143,7 +142,7 @@ static bool is_needed(const struct flow *f, size_t i)
 {
 	const struct ir_insn *insn = &f->ir->insns[i];
 
-	if (!f->reached[i] || tidy_is_idle(insn))
+	if (!f->reached[i] || ir_is_idle(insn))
 		return false;
 	if (insn->op == IR_LABEL)
 		return f->references[insn->label] > 0;
@@ -175,7 +174,7 @@ static void find_exits(struct flow *f)
 	ir->used[IR_TRUE] = f->references[IR_TRUE] > 0;
 	ir->used[IR_MAYBE] = f->references[IR_MAYBE] > 0;
 	for (size_t i = 0; i < ir->count; i++)
-		ir->used[IR_MAYBE] |= tidy_may_fail(&ir->insns[i]);
+		ir->used[IR_MAYBE] |= ir_may_fail(&ir->insns[i]);
 }
 
 int tidy_flow(struct ir *ir)

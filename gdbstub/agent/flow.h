@@ -4,7 +4,7 @@
 #ifndef TRUEHIT_AGENT_FLOW_H
 #define TRUEHIT_AGENT_FLOW_H
 
-#include "agent/tidy.h"
+#include "agent/ir.h"
 
 int tidy_flow(struct ir *ir);
 

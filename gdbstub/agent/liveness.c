@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/opcode.h"
+#include "agent/traits.h"
 
 static const uint64_t all_bits = UINT64_MAX;
 
@@ -74,7 +75,7 @@ static uint64_t needed_by(const struct ir_insn *insn, uint64_t result)
 
 bool liveness_is_dead(const struct liveness *l, const struct ir_insn *insn)
 {
-	return tidy_traits(insn)->plain && !tidy_may_fail(insn) &&
+	return ir_traits(insn)->plain && !ir_may_fail(insn) &&
 	       l->needed[insn->slot] == 0;
 }
 
@@ -106,7 +107,7 @@ static void need(struct liveness *l, struct ir_operand operand, uint64_t bits)
 
 void liveness_back(struct liveness *l, const struct ir_insn *insn)
 {
-	const struct tidy_traits *traits = tidy_traits(insn);
+	const struct ir_traits *traits = ir_traits(insn);
 	uint64_t bits = needed_by(insn, l->needed[insn->slot]);
 
 	if (liveness_is_dead(l, insn))

@@ -5,7 +5,7 @@
 #ifndef TRUEHIT_AGENT_LIVENESS_H
 #define TRUEHIT_AGENT_LIVENESS_H
 
-#include "agent/tidy.h"
+#include "agent/traits.h"
 
 /** A set of slots, as bits. */
 struct slot_set {

@@ -3,6 +3,7 @@
 
 #include "agent/arith.h"
 #include "agent/liveness.h"
+#include "agent/traits.h"
 
 /* Only bits that the extension leaves as they are matter behind it. */
 static bool is_idle_extension(const struct liveness *l, const struct ir_insn *insn)
@@ -43,7 +44,7 @@ int tidy_needs(struct ir *ir)
 		struct ir_insn *insn = &ir->insns[i];
 
 		if (liveness_is_dead(&l, insn)) {
-			tidy_remove(insn);
+			ir_remove(insn);
 			continue;
 		}
 		if (is_idle_extension(&l, insn))

@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_AGENT_NEEDS_H
 #define TRUEHIT_AGENT_NEEDS_H
 
-#include "agent/tidy.h"
+#include "agent/ir.h"
 
 int tidy_needs(struct ir *ir);
 

@@ -2,6 +2,7 @@
 #include "agent/slots.h"
 
 #include "agent/liveness.h"
+#include "agent/traits.h"
 
 /* By slot, as it is numbered so far. */
 struct slots {
@@ -40,7 +41,7 @@ static void note_conflicts(struct slots *s, const struct liveness *l,
 
 static void note(struct slots *s, const struct liveness *l, const struct ir_insn *insn)
 {
-	const struct tidy_traits *traits = tidy_traits(insn);
+	const struct ir_traits *traits = ir_traits(insn);
 
 	if (!traits->ignores_a)
 		count_use(s, insn->a);
@@ -95,9 +96,9 @@ static void renumber(const struct slots *s, struct ir_operand *operand)
 
 static void renumber_insn(const struct slots *s, struct ir_insn *insn)
 {
-	const struct tidy_traits *traits = tidy_traits(insn);
+	const struct ir_traits *traits = ir_traits(insn);
 
-	if (tidy_is_idle(insn))
+	if (ir_is_idle(insn))
 		return;
 	if (!traits->ignores_a)
 		renumber(s, &insn->a);
@@ -119,8 +120,8 @@ int tidy_slots(struct ir *ir)
 		s.numbers[i] = NO_NUMBER;
 	for (size_t i = ir->count; i-- > 0;) {
 		if (liveness_is_dead(&l, &ir->insns[i]))
-			tidy_remove(&ir->insns[i]);
-		if (tidy_is_idle(&ir->insns[i]))
+			ir_remove(&ir->insns[i]);
+		if (ir_is_idle(&ir->insns[i]))
 			continue;
 		note(&s, &l, &ir->insns[i]);
 		liveness_back(&l, &ir->insns[i]);

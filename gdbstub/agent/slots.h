@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_AGENT_SLOTS_H
 #define TRUEHIT_AGENT_SLOTS_H
 
-#include "agent/tidy.h"
+#include "agent/ir.h"
 
 int tidy_slots(struct ir *ir);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "inferior/proc.h"
 #include "inferior/thread_end.h"
 
 /* The file of any thread, and whose it is; -1: none can be opened. A leader that has

@@ -11,7 +11,6 @@
 
 #include "base/buffer.h"
 #include "inferior/inferior.h"
-#include "inferior/thread_end.h"
 
 enum { STAT_MAX = 2048 }; /* 52 numbers and a name: fits */
 
@@ -223,6 +222,15 @@ static bool is_same_file(const char *a, const char *b)
 
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino;
+}
+
+bool thread_is_zombie(const struct thread *thread)
+{
+	char state[2];
+
+	return thread_leads(thread) &&
+	       proc_stat_field(thread->tid, PROC_STAT_STATE, state, sizeof(state)) &&
+	       (*state == 'Z' || *state == 'X');
 }
 
 pid_t inferior_living_task(const struct inferior *inferior)

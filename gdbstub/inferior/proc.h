@@ -73,4 +73,10 @@ char *inferior_exe(const struct inferior *inferior);
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);
 
+/**
+ * Is this thread a zombie leader: ended while other threads live on? It will
+ * not report again until the process ends, so nobody may wait for it.
+ */
+bool thread_is_zombie(const struct thread *thread);
+
 #endif

@@ -8,15 +8,6 @@
 
 #include "inferior/proc.h"
 
-bool thread_is_zombie(const struct thread *thread)
-{
-	char state[2];
-
-	return thread_leads(thread) &&
-	       proc_stat_field(thread->tid, PROC_STAT_STATE, state, sizeof(state)) &&
-	       (*state == 'Z' || *state == 'X');
-}
-
 int thread_set_options(pid_t tid, const struct inferior *inferior, uintptr_t more)
 {
 	uintptr_t options = TRACE_OPTIONS | more;

@@ -31,11 +31,6 @@ bool thread_is_killed(const struct thread *thread);
 int thread_tell_end(struct thread *thread);
 
 /**
- * Is this thread a zombie leader: ended while other threads live on? It will
- * not report again until the process ends, so nobody may wait for it.
- */
-bool thread_is_zombie(const struct thread *thread);
-/**
  * Has this leader ended by itself, and do other threads of its process live on? When
  * the whole process ends, or one of its threads calls exec, the leader can be a zombie
  * before the kernel has told of the ends of the others; that is no end of its own.

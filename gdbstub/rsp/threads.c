@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "inferior/proc.h"
 #include "inferior/thread_end.h"
 #include "rsp/packet.h"
 #include "server.h"

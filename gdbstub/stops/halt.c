@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inferior/late.h"
+#include "inferior/proc.h"
 #include "inferior/resume.h"
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"

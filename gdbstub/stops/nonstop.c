@@ -9,6 +9,7 @@
  */
 #include "stops/nonstop.h"
 
+#include "inferior/proc.h"
 #include "inferior/thread_end.h"
 #include "stops/pending.h"
 
