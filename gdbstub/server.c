@@ -12,7 +12,7 @@
 #include "inferior/leaving.h"
 #include "inferior/signals.h"
 #include "inferior/wait.h"
-#include "program.h"
+#include "rsp/program.h"
 #include "rsp/connection.h"
 #include "rsp/disable.h"
 #include "rsp/notify.h"
@@ -34,74 +34,15 @@ enum {
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
 };
 
-/* ---- what handlers ask for ---- */
-
-void server_interrupt(struct server *server)
-{
-	run_interrupt(&server->run);
-	console_hurry(server);
-}
-
-struct thread *server_thread(struct server *server)
-{
-	const struct thread_id *chosen = &server->session.general;
-	const struct thread_id any = {0};
-	struct thread *thread = NULL;
-
-	if (chosen->tid > 0 || chosen->pid > 0)
-		thread = threads_find(server, chosen);
-	/* It may end at any time in non-stop mode; its process is still meant. */
-	if (!thread && chosen->pid > 0)
-		return threads_find(server, &(struct thread_id){.pid = chosen->pid});
-	if (!thread)
-		thread = thread_find(&server->run.inferiors, server->run.last.tid);
-	return thread ? thread : threads_find(server, &any);
-}
-
-struct inferior *server_inferior(struct server *server)
-{
-	const struct thread *thread = server_thread(server);
-
-	return thread ? thread->inferior : NULL;
-}
-
-/* ---- when to end ---- */
-
-static bool has_process(const struct server *server)
-{
-	return !TAILQ_EMPTY(&server->run.inferiors.list);
-}
-
-/* Does the server go on without a process? */
-static bool stays(const struct server *server)
-{
-	return server->session.extended || server->options.multi;
-}
-
-static void say_end(const struct stop *stop)
-{
-	if (stop->kind == STOP_EXITED)
-		log_info("\nChild exited with status %d", stop->status);
-	else
-		log_info("\nChild terminated with signal = 0x%x (%s)",
-			 (unsigned int)stop->signal, signal_name(stop->signal));
-}
-
 /* ---- the program ---- */
-
-static bool is_last_end(const struct server *server, const struct stop *stop)
-{
-	return (stop->kind == STOP_EXITED || stop->kind == STOP_KILLED) &&
-	       !has_process(server) && !stays(server);
-}
 
 static void tell_stop(struct server *server, const struct stop *stop)
 {
 	if (server->run.non_stop)
-		notify_stop(server, stop);
-	else if (server->session.resumed)
-		server->untold = *stop;
-	else if (is_last_end(server, stop))
+		notify_stop(&server->client, stop);
+	else if (server->client.session.resumed)
+		server->client.untold = *stop;
+	else if (client_is_last_end(&server->client, stop))
 		server->ending = true;
 }
 
@@ -109,46 +50,37 @@ static void tell_stop(struct server *server, const struct stop *stop)
 static void tell_when_shown(struct server *server)
 {
 	struct buffer reply _cleanup_buffer_ = {0};
-	struct stop *stop = &server->untold;
+	struct stop *stop = &server->client.untold;
 
-	if (stop->kind == STOP_NONE || !console_settle(server))
+	if (stop->kind == STOP_NONE || !console_settle(&server->client))
 		return;
-	server->session.resumed = false;
-	server->leaving = is_last_end(server, stop);
-	report_stop(server, stop, &reply);
-	connection_send(server->connection, buffer_string(&reply), reply.len);
+	server->client.session.resumed = false;
+	server->leaving = client_is_last_end(&server->client, stop);
+	report_stop(&server->client, stop, &reply);
+	connection_send(server->client.connection, buffer_string(&reply), reply.len);
 	stop->kind = STOP_NONE;
-}
-
-bool server_take_stop(struct server *server, struct stop *stop)
-{
-	bool taken = run_poll(&server->run, stop);
-
-	if (taken && is_last_end(server, stop))
-		say_end(stop);
-	return taken;
 }
 
 static void poll_stops(struct server *server)
 {
-	bool stopped, had_process = has_process(server);
+	bool stopped, had_process = client_has_process(&server->client);
 	struct stop stop;
 
 	/* The program waits until the client has read. */
-	if (server->run.running && console_is_full(server))
+	if (server->run.running && console_is_full(&server->client))
 		return;
 	server->run.inferiors.quiet = server->quiet;
-	stopped = server_take_stop(server, &stop);
+	stopped = client_take_stop(&server->client, &stop);
 	server->run.inferiors.quiet = false;
 	if (stopped) {
-		if (server->connection)
+		if (server->client.connection)
 			tell_stop(server, &stop);
-		else if (is_last_end(server, &stop))
+		else if (client_is_last_end(&server->client, &stop))
 			server->ending = true;
 	}
 	/* One that ran with nobody to tell has ended. */
-	if (!server->connection && had_process && !has_process(server) &&
-	    !stays(server))
+	if (!server->client.connection && had_process &&
+	    !client_has_process(&server->client) && !client_stays(&server->client))
 		server->ending = true;
 }
 
@@ -156,22 +88,22 @@ static void poll_stops(struct server *server)
 
 static void begin_session(struct server *server)
 {
-	session_deinit(&server->session);
-	session_init(&server->session);
-	server->session.disabled = server->options.disabled;
+	session_deinit(&server->client.session);
+	session_init(&server->client.session);
+	server->client.session.disabled = server->options.disabled;
 	if (!arch_native()->memory_tags || !arch_native()->memory_tags())
-		server->session.disabled |= DISABLE_MEMORY_TAGS;
+		server->client.session.disabled |= DISABLE_MEMORY_TAGS;
 	run_forget_wishes(&server->run);
 	if (!listener_is_reliable(&server->listener))
-		server->session.disabled |= DISABLE_NO_ACK;
+		server->client.session.disabled |= DISABLE_NO_ACK;
 }
 
 static void accept_client(struct server *server)
 {
-	server->connection = listener_accept(&server->listener);
-	if (!server->connection)
+	server->client.connection = listener_accept(&server->listener);
+	if (!server->client.connection)
 		return;
-	server->run.inferiors.client = connection_input(server->connection);
+	server->run.inferiors.client = connection_input(server->client.connection);
 	begin_session(server);
 	run_rejoin(&server->run);
 	if (server->options.once)
@@ -201,14 +133,15 @@ static void release_program(struct server *server)
 
 static void lose_client(struct server *server)
 {
-	bool useful = has_process(server) || stays(server);
+	bool useful =
+		client_has_process(&server->client) || client_stays(&server->client);
 
-	connection_drain(server->connection, DRAIN_PATIENCE);
+	connection_drain(server->client.connection, DRAIN_PATIENCE);
 	server->run.inferiors.client = PATIENCE_NOBODY;
-	connection_destroy(server->connection);
-	server->connection = NULL;
-	console_close(server);
-	server->untold.kind = STOP_NONE;
+	connection_destroy(server->client.connection);
+	server->client.connection = NULL;
+	console_close(&server->client);
+	server->client.untold.kind = STOP_NONE;
 	if (!listener_is_open(&server->listener) || !useful) {
 		server->ending = true;
 		return;
@@ -222,22 +155,25 @@ static void lose_client(struct server *server)
 
 static void on_packet(struct server *server, struct cursor packet)
 {
-	struct session *session = &server->session;
+	struct session *session = &server->client.session;
 	struct buffer reply _cleanup_buffer_ = {0};
-	bool had_process = has_process(server), was_resumed = session->resumed;
+	bool had_process = client_has_process(&server->client),
+	     was_resumed = session->resumed;
 
 	session->silent = false;
-	packet_dispatch(server, packet.p, cursor_left(&packet), &reply);
+	packet_dispatch(&server->client, packet.p, cursor_left(&packet), &reply);
 	if (!session->silent && (was_resumed || !session->resumed))
-		connection_send(server->connection, buffer_string(&reply), reply.len);
+		connection_send(server->client.connection, buffer_string(&reply),
+				reply.len);
 	if (session->no_ack)
-		connection_set_no_ack(server->connection);
-	if (had_process && !has_process(server))
-		server->untold.kind = STOP_NONE;
-	if (!server->run.running && server->untold.kind == STOP_NONE)
+		connection_set_no_ack(server->client.connection);
+	if (had_process && !client_has_process(&server->client))
+		server->client.untold.kind = STOP_NONE;
+	if (!server->run.running && server->client.untold.kind == STOP_NONE)
 		session->resumed = false;
 	if (session->exit_server ||
-	    (had_process && !has_process(server) && !stays(server) &&
+	    (had_process && !client_has_process(&server->client) &&
+	     !client_stays(&server->client) &&
 	     server->run.unacknowledged.kind == STOP_NONE))
 		server->ending = true;
 }
@@ -248,25 +184,27 @@ static void serve_client(struct server *server)
 {
 	struct cursor packet;
 
-	connection_io(server->connection);
-	for (bool first = true; server->connection && !server->ending; first = false) {
-		if (!first && connection_has_input(server->connection) &&
+	connection_io(server->client.connection);
+	for (bool first = true; server->client.connection && !server->ending;
+	     first = false) {
+		if (!first && connection_has_input(server->client.connection) &&
 		    ending_asked())
 			return;
-		switch (connection_next(server->connection, &packet)) {
+		switch (connection_next(server->client.connection, &packet)) {
 		case CONNECTION_NOTHING:
 			return;
 		case CONNECTION_PACKET:
 			on_packet(server, packet);
 			break;
 		case CONNECTION_INTERRUPT:
-			server_interrupt(server);
+			client_interrupt(&server->client);
 			break;
 		case CONNECTION_GONE:
 			lose_client(server);
 			break;
 		}
-		if (server->connection && server->session.ending && !server->ending)
+		if (server->client.connection && server->client.session.ending &&
+		    !server->ending)
 			lose_client(server);
 	}
 }
@@ -301,7 +239,7 @@ static int patience(const struct server *server)
 
 	if (server->leaving)
 		return DELIVERY_CHECK;
-	if (server->run.more && !console_is_full(server))
+	if (server->run.more && !console_is_full(&server->client))
 		return 0;
 	return server->printing ? PRINT_INTERVAL : of_run;
 }
@@ -319,8 +257,8 @@ static void wait_for_work(struct server *server)
 
 	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
-	if (server->connection) {
-		connection_poll(server->connection, fds + count);
+	if (server->client.connection) {
+		connection_poll(server->client.connection, fds + count);
 		/* A socket need not be looked at twice for nothing. */
 		if (fds[count + 1].events == 0 && fds[count + 1].fd == fds[count].fd)
 			fds[count + 1].fd = -1;
@@ -336,7 +274,7 @@ static void wait_for_work(struct server *server)
 		take_signals(server);
 	for (nfds_t i = 2; i < count; i++)
 		client |= fds[i].revents != 0;
-	if (client && server->connection)
+	if (client && server->client.connection)
 		serve_client(server);
 }
 
@@ -356,13 +294,14 @@ static void serve(struct server *server)
 	while (!server->ending) {
 		print_output(server);
 		poll_stops(server);
-		console_send(server);
+		console_send(&server->client);
 		tell_when_shown(server);
-		if (!server->connection)
+		if (!server->client.connection)
 			accept_client(server);
-		else if (server->leaving && connection_delivered(server->connection))
+		else if (server->leaving &&
+			 connection_delivered(server->client.connection))
 			server->ending = true;
-		if (!server->connection && !listener_is_open(&server->listener))
+		if (!server->client.connection && !listener_is_open(&server->listener))
 			server->ending = true;
 		if (!server->ending)
 			wait_for_work(server);
@@ -466,11 +405,11 @@ static struct error *open_program(struct server *server)
 	struct error *error;
 
 	if (options->attach_pid > 0)
-		return server_attach(server, options->attach_pid);
+		return client_attach(&server->client, options->attach_pid);
 	if (!options->program_argv)
 		return NULL;
 	error = set_program(server);
-	return error ? error : started(server_launch(server));
+	return error ? error : started(client_launch(&server->client));
 }
 
 static void say_processes(const struct server *server, const char *what, bool attached)
@@ -488,16 +427,16 @@ static void say_processes(const struct server *server, const char *what, bool at
 
 static void close_server(struct server *server)
 {
-	if (server->connection)
-		connection_drain(server->connection, DRAIN_PATIENCE);
+	if (server->client.connection)
+		connection_drain(server->client.connection, DRAIN_PATIENCE);
 	say_processes(server, "Killing", false);
 	say_processes(server, "Detaching", true);
 	run_deinit(&server->run);
-	session_deinit(&server->session);
+	session_deinit(&server->client.session);
 	server->run.inferiors.client = PATIENCE_NOBODY;
-	connection_destroy(server->connection);
-	server->connection = NULL;
-	console_close(server);
+	connection_destroy(server->client.connection);
+	server->client.connection = NULL;
+	console_close(&server->client);
 	listener_close(&server->listener);
 	startup_deinit(&server->startup);
 	close(server->signal_fd);
@@ -508,7 +447,9 @@ int server_main(struct server *server)
 {
 	struct error *error _cleanup_error_ = open_listener(server);
 
-	startup_init(&server->startup, &server->options);
+	startup_init(&server->startup, server->options.wrapper);
+	server->startup.with_shell = server->options.with_shell;
+	server->startup.disable_randomization = server->options.disable_randomization;
 	if (!error)
 		error = catch_signals(server);
 	if (error) {
@@ -517,12 +458,19 @@ int server_main(struct server *server)
 		return EXIT_FAILURE;
 	}
 	run_init(&server->run);
+	server->client = (struct client){
+		.run = &server->run,
+		.startup = &server->startup,
+		.guard = server->guard,
+		.multi = server->options.multi,
+		.over_stdio = server->listener.comm.kind == COMM_STDIO,
+	};
 	/* catch_signals has blocked it, and take_signals tells. */
 	server->run.inferiors.told_by_sigchld = sigchld_is_sent();
-	if (server->listener.comm.kind == COMM_STDIO) /* stdout is the connection */
+	if (server->client.over_stdio)
 		server->run.own_output = output_descriptor(STDERR_FILENO);
-	server->run.output = console_output(server);
-	session_init(&server->session);
+	server->run.output = console_output(&server->client);
+	session_init(&server->client.session);
 	error = open_program(server);
 	if (error) {
 		log_info("%s\nExiting", error_text(error));

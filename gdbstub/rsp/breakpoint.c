@@ -9,7 +9,8 @@
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/zpacket.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/breakpoints.h"
 
 enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
@@ -64,11 +65,11 @@ static struct error *read_wishes(struct zpacket_options *options, struct wishes 
 
 /* The packet's head and the locations that it is about. *ret is NULL for a type
  * that we do not know: not supported, as the empty reply says. */
-static struct error *begin(struct server *server, struct cursor *args,
+static struct error *begin(struct client *client, struct cursor *args,
 			   struct zpacket *packet, struct breakpoints **ret)
 {
 	struct error *error = zpacket_parse(*args, packet);
-	const struct inferior *inferior = server_inferior(server);
+	const struct inferior *inferior = client_inferior(client);
 
 	*ret = NULL;
 	if (error || packet->type > WATCHPOINT_ACCESS)
@@ -80,9 +81,9 @@ static struct error *begin(struct server *server, struct cursor *args,
 }
 
 /* Puts what has changed in place at once if threads run. @error: of the change. */
-static struct error *finish(struct server *server, struct error *error)
+static struct error *finish(struct client *client, struct error *error)
 {
-	struct error *other = run_unpause(&server->run);
+	struct error *other = run_unpause(client->run);
 
 	if (!error)
 		return other;
@@ -90,26 +91,26 @@ static struct error *finish(struct server *server, struct error *error)
 	return error;
 }
 
-static struct error *insert(struct server *server, struct breakpoints *breakpoints,
+static struct error *insert(struct client *client, struct breakpoints *breakpoints,
 			    const struct zpacket *packet, const struct wishes *wishes)
 {
 	struct error *error = NULL;
 
-	run_pause(&server->run);
+	run_pause(client->run);
 	/* Of a process that has just ended the client will hear soon. */
 	if (!breakpoints->inferior->pending_stop)
 		error = breakpoints_insert(
 			breakpoints, (enum breakpoint_type)packet->type, packet->addr,
 			packet->kind, &wishes->conditions, &wishes->commands);
-	return finish(server, error);
+	return finish(client, error);
 }
 
-struct error *packet_Z(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_Z(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
 	struct breakpoints *breakpoints;
 	struct zpacket packet;
-	struct error *error = begin(server, args, &packet, &breakpoints);
+	struct error *error = begin(client, args, &packet, &breakpoints);
 
 	if (error || !breakpoints)
 		return error;
@@ -119,7 +120,7 @@ struct error *packet_Z(struct server *server, struct cursor *args, struct buffer
 	/* Without commands there is nothing to go on with. */
 	wishes.commands.persistent =
 		packet.options.persistent && wishes.commands.list.count > 0;
-	error = insert(server, breakpoints, &packet, &wishes);
+	error = insert(client, breakpoints, &packet, &wishes);
 	/* The empty reply makes gdb try another type (Z4 for Z3). */
 	if (error && error_errno(error) == EOPNOTSUPP) {
 		error_destroy(error);
@@ -144,18 +145,18 @@ static struct error *check_place(const struct breakpoints *breakpoints,
 			    (uintmax_t)packet->addr);
 }
 
-struct error *packet_z(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_z(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	struct breakpoints *breakpoints;
 	struct zpacket packet;
-	struct error *error = begin(server, args, &packet, &breakpoints);
+	struct error *error = begin(client, args, &packet, &breakpoints);
 
 	if (error || !breakpoints)
 		return error;
-	run_pause(&server->run);
+	run_pause(client->run);
 	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
 			   packet.kind);
-	error = finish(server, check_place(breakpoints, &packet));
+	error = finish(client, check_place(breakpoints, &packet));
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;
@@ -163,29 +164,29 @@ struct error *packet_z(struct server *server, struct cursor *args, struct buffer
 
 /* What lldb asks for, whose watchpoints tell of every write. The empty reply says that
  * we do not have it. */
-struct error *packet_wants_every_write(struct server *server, struct cursor *args,
+struct error *packet_wants_every_write(struct client *client, struct cursor *args,
 				       struct buffer *reply)
 {
 	(void)args;
 	(void)reply;
-	server->run.engines.every_write = true;
+	client->run->engines.every_write = true;
 	return NULL;
 }
 
 /* ---- QTruehit.WatchCondition:[pPID;][TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ---- */
 
 /* The breakpoints of the process that is named, or else of the current one. */
-static struct error *choose(struct server *server, struct cursor *args,
+static struct error *choose(struct client *client, struct cursor *args,
 			    struct breakpoints **ret)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	struct error *error = NULL;
 	uint64_t pid;
 
 	if (cursor_char(args, 'p')) {
 		if (!cursor_hex(args, &pid) || !cursor_char(args, ';'))
 			return error_create(0, "WatchCondition: no PID; after p");
-		error = threads_inferior(server, pid, &inferior);
+		error = threads_inferior(client, pid, &inferior);
 	}
 	if (error)
 		return error;
@@ -213,24 +214,24 @@ static struct error *read_conditions(struct cursor args, struct zpacket *packet,
 
 /* With no more than a process, all conditions are withdrawn: what comes first after
  * connecting, and finds out whether this packet is known. */
-struct error *packet_QTruehit_WatchCondition(struct server *server, struct cursor *args,
+struct error *packet_QTruehit_WatchCondition(struct client *client, struct cursor *args,
 					     struct buffer *reply)
 {
 	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
 	struct breakpoints *breakpoints = NULL;
 	struct zpacket packet = {0};
-	struct error *error = choose(server, args, &breakpoints);
+	struct error *error = choose(client, args, &breakpoints);
 	bool all = cursor_left(args) == 0;
 
 	if (!error && !all)
 		error = read_conditions(*args, &packet, &wishes);
 	if (error)
 		return error;
-	run_pause(&server->run);
+	run_pause(client->run);
 	error = all ? breakpoints_unhand_all(breakpoints)
 		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,
 				       packet.addr, packet.kind, &wishes.conditions);
-	error = finish(server, error);
+	error = finish(client, error);
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "rsp/connection.h"
-#include "server.h"
+#include "rsp/client.h"
 
 enum {
 	PIECE = 4096,		/* text in one packet, where it takes twice the room */
@@ -18,17 +18,17 @@ static size_t left(const struct console *console)
 }
 
 /* Can text be shown, now or later? */
-static bool has_reader(const struct server *server)
+static bool has_reader(const struct client *client)
 {
-	return server->connection && !server->run.non_stop;
+	return client->connection && !client->run->non_stop;
 }
 
 /* ---- what is printed ---- */
 
-static void print_kept(struct server *server)
+static void print_kept(struct client *client)
 {
-	struct console *console = &server->console;
-	const struct output *own = &server->run.own_output;
+	struct console *console = &client->console;
+	const struct output *own = &client->run->own_output;
 
 	if (left(console) > 0)
 		own->print(own->data, console->text.data + console->shown,
@@ -39,17 +39,17 @@ static void print_kept(struct server *server)
 
 static void print(void *data, const char *text, size_t len)
 {
-	struct server *server = data;
-	struct console *console = &server->console;
-	const struct output *own = &server->run.own_output;
+	struct client *client = data;
+	struct console *console = &client->console;
+	const struct output *own = &client->run->own_output;
 
-	if (has_reader(server)) {
+	if (has_reader(client)) {
 		buffer_append(&console->text, text, len);
 		if (!buffer_failed(&console->text))
 			return;
 		log_warning("no memory for the client's console");
 	}
-	print_kept(server); /* in order */
+	print_kept(client); /* in order */
 	own->print(own->data, text, len);
 }
 
@@ -58,40 +58,40 @@ static bool ready(void *data)
 	return !console_is_full(data);
 }
 
-struct output console_output(struct server *server)
+struct output console_output(struct client *client)
 {
-	return (struct output){.print = print, .ready = ready, .data = server};
+	return (struct output){.print = print, .ready = ready, .data = client};
 }
 
-bool console_is_full(const struct server *server)
+bool console_is_full(const struct client *client)
 {
-	const struct console *console = &server->console;
+	const struct console *console = &client->console;
 
 	return left(console) >= CONSOLE_LIMIT && !console->hurried;
 }
 
 /* ---- what is shown ---- */
 
-void console_show(struct server *server, const char *text, size_t len)
+void console_show(struct client *client, const char *text, size_t len)
 {
-	while (len > 0 && server->connection) {
+	while (len > 0 && client->connection) {
 		struct buffer packet _cleanup_buffer_ = {0};
 		size_t piece = len < PIECE ? len : PIECE;
 
 		buffer_append_char(&packet, 'O');
 		buffer_append_hex(&packet, text, piece);
 		if (!buffer_failed(&packet))
-			connection_send(server->connection, packet.data, packet.len);
+			connection_send(client->connection, packet.data, packet.len);
 		text += piece;
 		len -= piece;
 	}
 }
 
-static void show_kept(struct server *server, size_t len)
+static void show_kept(struct client *client, size_t len)
 {
-	struct console *console = &server->console;
+	struct console *console = &client->console;
 
-	console_show(server, console->text.data + console->shown, len);
+	console_show(client, console->text.data + console->shown, len);
 	console->shown += len;
 	if (left(console) == 0) {
 		buffer_deinit(&console->text);
@@ -102,15 +102,15 @@ static void show_kept(struct server *server, size_t len)
 	}
 }
 
-void console_send(struct server *server)
+void console_send(struct client *client)
 {
-	const struct console *console = &server->console;
+	const struct console *console = &client->console;
 
 	/* Until the stop comes, a fast client would take all that is printed. */
-	if (!has_reader(server) || !server->session.resumed || console->hurried)
+	if (!has_reader(client) || !client->session.resumed || console->hurried)
 		return;
-	while (left(console) > 0 && connection_unsent(server->connection) < UNSENT_MAX)
-		show_kept(server, left(console) < PIECE ? left(console) : PIECE);
+	while (left(console) > 0 && connection_unsent(client->connection) < UNSENT_MAX)
+		show_kept(client, left(console) < PIECE ? left(console) : PIECE);
 }
 
 /* How much of a long text to show: whole lines, if there are any. */
@@ -122,9 +122,9 @@ static size_t cut(const char *text)
 }
 
 /* Of a lot of text, and says how much more there is. */
-static void show_beginning(struct server *server)
+static void show_beginning(struct client *client)
 {
-	const struct console *console = &server->console;
+	const struct console *console = &client->console;
 	struct buffer notice _cleanup_buffer_ = {0};
 	const char *text = console->text.data + console->shown;
 	size_t len = cut(text);
@@ -133,32 +133,32 @@ static void show_beginning(struct server *server)
 		      "%s[truehit: %zu bytes of output follow when the program goes "
 		      "on]\n",
 		      text[len - 1] == '\n' ? "" : "\n", left(console) - len);
-	show_kept(server, len);
-	console_show(server, buffer_string(&notice), notice.len);
+	show_kept(client, len);
+	console_show(client, buffer_string(&notice), notice.len);
 }
 
-bool console_settle(struct server *server)
+bool console_settle(struct client *client)
 {
-	struct console *console = &server->console;
+	struct console *console = &client->console;
 
-	console_send(server);
+	console_send(client);
 	if (left(console) > 0 && !console->hurried)
 		return false;
 	if (left(console) > CONSOLE_CUT)
-		show_beginning(server);
+		show_beginning(client);
 	else if (left(console) > 0)
-		show_kept(server, left(console));
+		show_kept(client, left(console));
 	console->hurried = false;
 	return true;
 }
 
-void console_hurry(struct server *server)
+void console_hurry(struct client *client)
 {
-	server->console.hurried = true;
+	client->console.hurried = true;
 }
 
-void console_close(struct server *server)
+void console_close(struct client *client)
 {
-	print_kept(server);
-	server->console.hurried = false;
+	print_kept(client);
+	client->console.hurried = false;
 }

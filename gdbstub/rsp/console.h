@@ -22,7 +22,7 @@
 #include "base/buffer.h"
 #include "stops/output.h"
 
-struct server;
+struct client;
 
 enum {
 	CONSOLE_LIMIT = 16 << 20,
@@ -36,19 +36,19 @@ struct console {
 };
 
 /** The sink for what commands print while a client may be there. */
-struct output console_output(struct server *server);
+struct output console_output(struct client *client);
 /** Will it be long until more text can be taken? Then nobody should print. */
-bool console_is_full(const struct server *server);
+bool console_is_full(const struct client *client);
 /** Sends as much as the client takes now, if it is legal. */
-void console_send(struct server *server);
+void console_send(struct client *client);
 /** The same before a stop reply. False: there is still text that comes before it. */
-bool console_settle(struct server *server);
+bool console_settle(struct client *client);
 /** The user has pressed Ctrl-C: the next stop is told soon. */
-void console_hurry(struct server *server);
+void console_hurry(struct client *client);
 /** The client has gone. */
-void console_close(struct server *server);
+void console_close(struct client *client);
 
 /** Shows text now, which the caller knows to be legal. */
-void console_show(struct server *server, const char *text, size_t len);
+void console_show(struct client *client, const char *text, size_t len);
 
 #endif

@@ -9,7 +9,8 @@
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/session.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/breakpoints.h"
 #include "stops/replay.h"
 #include "stops/traps.h"
@@ -23,7 +24,7 @@ struct range {
 };
 
 /* "ADDR,LENGTH" of the process at hand. */
-static struct error *parse_range(struct server *server, struct cursor *args,
+static struct error *parse_range(struct client *client, struct cursor *args,
 				 struct range *range)
 {
 	uint64_t len;
@@ -32,7 +33,7 @@ static struct error *parse_range(struct server *server, struct cursor *args,
 	    !cursor_hex(args, &len))
 		return error_create(0, "not an address and a length");
 	range->len = len;
-	range->inferior = server_inferior(server);
+	range->inferior = client_inferior(client);
 	if (!range->inferior)
 		return error_create(0, "no process is being debugged");
 	inferior_patience(range->inferior, &range->patience, PATIENCE_ENDLESS);
@@ -41,12 +42,12 @@ static struct error *parse_range(struct server *server, struct cursor *args,
 
 /* Reads a range, cut to @max bytes and to what is readable. The caller frees
  * *data. */
-static struct error *read_range(struct server *server, struct cursor *args,
+static struct error *read_range(struct client *client, struct cursor *args,
 				const char *packet, size_t max, void **data,
 				size_t *len)
 {
 	struct range range;
-	struct error *error = parse_range(server, args, &range);
+	struct error *error = parse_range(client, args, &range);
 	ssize_t n;
 
 	if (error)
@@ -63,16 +64,16 @@ static struct error *read_range(struct server *server, struct cursor *args,
 		return error_create((int)-n, "memory at 0x%llx",
 				    (unsigned long long)range.addr);
 	*len = (size_t)n;
-	watch_shown(server_thread(server), range.addr, *data, *len);
+	watch_shown(client_thread(client), range.addr, *data, *len);
 	return NULL;
 }
 
-struct error *packet_m(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_m(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	_cleanup_free_ void *data = NULL;
 	size_t len;
 	struct error *error =
-		read_range(server, args, "m", RSP_PACKET_SIZE / 2, &data, &len);
+		read_range(client, args, "m", RSP_PACKET_SIZE / 2, &data, &len);
 
 	if (!error)
 		buffer_append_hex(reply, data, len);
@@ -81,12 +82,12 @@ struct error *packet_m(struct server *server, struct cursor *args, struct buffer
 
 /* As m, but the reply is 'b' and the bytes as they are. The 'b' also tells a client
  * that asks for nothing (x0,0, lldb) that this is not its old packet of that name. */
-struct error *packet_x(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_x(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	_cleanup_free_ void *data = NULL;
 	size_t len;
 	struct error *error =
-		read_range(server, args, "x", RSP_PACKET_SIZE, &data, &len);
+		read_range(client, args, "x", RSP_PACKET_SIZE, &data, &len);
 
 	if (error)
 		return error;
@@ -111,11 +112,11 @@ static struct error *write_range(const struct range *range, const void *data,
 	return NULL;
 }
 
-struct error *packet_M(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_M(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	_cleanup_free_ void *data = NULL;
 	struct range range;
-	struct error *error = parse_range(server, args, &range);
+	struct error *error = parse_range(client, args, &range);
 
 	if (error)
 		return error;
@@ -130,10 +131,10 @@ struct error *packet_M(struct server *server, struct cursor *args, struct buffer
 	return write_range(&range, data, reply);
 }
 
-struct error *packet_X(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_X(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	struct range range;
-	struct error *error = parse_range(server, args, &range);
+	struct error *error = parse_range(client, args, &range);
 
 	if (error)
 		return error;
@@ -176,13 +177,13 @@ static uint32_t crc32(uint32_t crc, const uint8_t *data, size_t len)
 	return crc;
 }
 
-struct error *packet_qCRC(struct server *server, struct cursor *args,
+struct error *packet_qCRC(struct client *client, struct cursor *args,
 			  struct buffer *reply)
 {
 	_cleanup_free_ uint8_t *data = malloc(PIECE_SIZE);
 	uint32_t crc = UINT32_MAX;
 	struct range range;
-	struct error *error = parse_range(server, args, &range);
+	struct error *error = parse_range(client, args, &range);
 
 	if (error)
 		return error;
@@ -235,10 +236,10 @@ static struct error *search(struct range *range, const struct cursor *pattern,
 }
 
 /* ADDR;LENGTH;PATTERN */
-struct error *packet_qSearch_memory(struct server *server, struct cursor *args,
+struct error *packet_qSearch_memory(struct client *client, struct cursor *args,
 				    struct buffer *reply)
 {
-	struct range range = {.inferior = server_inferior(server)};
+	struct range range = {.inferior = client_inferior(client)};
 	uint64_t len, offset;
 	struct error *error;
 	bool found;

@@ -6,7 +6,8 @@
 #include "rsp/packet.h"
 #include "rsp/session.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
 enum { READ_MAX = (RSP_PACKET_SIZE - 1) / 2, WRITTEN_AT_ONCE = 4096 };
 
@@ -20,7 +21,7 @@ struct granules {
 };
 
 /* "ADDR,LENGTH:TYPE": all granules that have a part in this. */
-static struct error *parse_granules(struct server *server, struct cursor *args,
+static struct error *parse_granules(struct client *client, struct cursor *args,
 				    struct granules *ret)
 {
 	struct thread *thread;
@@ -32,7 +33,7 @@ static struct error *parse_granules(struct server *server, struct cursor *args,
 	    !cursor_hex(args, &len) || !cursor_char(args, ':') ||
 	    !cursor_signed_hex(args, &type))
 		return error_create(0, "not an address, a length and a type of tags");
-	error = threads_current(server, &thread);
+	error = threads_current(client, &thread);
 	if (error)
 		return error;
 	ret->tags = arch_native()->memory_tags();
@@ -57,12 +58,12 @@ static struct error *not_done(const struct granules *granules, uint64_t done, ss
 			    (uintmax_t)addr);
 }
 
-struct error *packet_qMemTags(struct server *server, struct cursor *args,
+struct error *packet_qMemTags(struct client *client, struct cursor *args,
 			      struct buffer *reply)
 {
 	_cleanup_free_ uint8_t *tags = NULL;
 	struct granules granules;
-	struct error *error = parse_granules(server, args, &granules);
+	struct error *error = parse_granules(client, args, &granules);
 
 	if (error)
 		return error;
@@ -113,12 +114,12 @@ static struct error *write_tags(struct granules *granules, const uint8_t *patter
 	return NULL;
 }
 
-struct error *packet_QMemTags(struct server *server, struct cursor *args,
+struct error *packet_QMemTags(struct client *client, struct cursor *args,
 			      struct buffer *reply)
 {
 	_cleanup_free_ char *pattern = NULL;
 	struct granules granules;
-	struct error *error = parse_granules(server, args, &granules);
+	struct error *error = parse_granules(client, args, &granules);
 	size_t len = 0;
 
 	if (error)

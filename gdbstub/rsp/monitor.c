@@ -10,7 +10,8 @@
 #include "inferior/threaddb.h"
 #include "rsp/console.h"
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/breakpoints.h"
 #include "stops/explain.h"
 #include "stops/ignore.h"
@@ -24,7 +25,7 @@
  * Appends what the user is to see to @out. @args is the rest of the line without
  * blanks around it; "" only if the command takes none, or need not.
  */
-typedef struct error *monitor_handler(struct server *server, const char *args,
+typedef struct error *monitor_handler(struct client *client, const char *args,
 				      struct buffer *out);
 
 struct monitor_command {
@@ -102,10 +103,10 @@ enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* ---- The commands ---- */
 
-static struct error *monitor_help(struct server *server, const char *args,
+static struct error *monitor_help(struct client *client, const char *args,
 				  struct buffer *out)
 {
-	(void)server;
+	(void)client;
 	(void)args;
 	buffer_append_string(out, "The following monitor commands are supported:\n");
 	for (int i = 0; i < NCOMMANDS; i++)
@@ -115,10 +116,10 @@ static struct error *monitor_help(struct server *server, const char *args,
 	return NULL;
 }
 
-static struct error *monitor_breakpoints(struct server *server, const char *args,
+static struct error *monitor_breakpoints(struct client *client, const char *args,
 					 struct buffer *out)
 {
-	const struct inferior *inferior = server_inferior(server);
+	const struct inferior *inferior = client_inferior(client);
 
 	(void)args;
 	if (!inferior)
@@ -130,10 +131,10 @@ static struct error *monitor_breakpoints(struct server *server, const char *args
 	return NULL;
 }
 
-static struct error *monitor_explain(struct server *server, const char *args,
+static struct error *monitor_explain(struct client *client, const char *args,
 				     struct buffer *out)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	struct location *location = NULL;
 	struct error *error;
 
@@ -145,24 +146,24 @@ static struct error *monitor_explain(struct server *server, const char *args,
 	return error;
 }
 
-static struct error *monitor_engines(struct server *server, const char *args,
+static struct error *monitor_engines(struct client *client, const char *args,
 				     struct buffer *out)
 {
 	const struct inferior *inferior;
 
 	(void)args;
-	engines_print(&server->run.engines, out);
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+	engines_print(&client->run->engines, out);
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		if (inferior->breakpoints)
 			slots_print(inferior->breakpoints, out);
 	}
 	return NULL;
 }
 
-static struct error *monitor_last_hit(struct server *server, const char *args,
+static struct error *monitor_last_hit(struct client *client, const char *args,
 				      struct buffer *out)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	bool all = strcmp(args, "all") == 0;
 
 	if (!inferior)
@@ -173,50 +174,50 @@ static struct error *monitor_last_hit(struct server *server, const char *args,
 	return last_hit_print(inferior, all, out);
 }
 
-static struct error *monitor_ignore(struct server *server, const char *args,
+static struct error *monitor_ignore(struct client *client, const char *args,
 				    struct buffer *out)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
 	return ignore_next(inferior, args, out);
 }
 
-static struct error *monitor_count(struct server *server, const char *args,
+static struct error *monitor_count(struct client *client, const char *args,
 				   struct buffer *out)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
 	return ignore_all(inferior, args, out);
 }
 
-static struct error *monitor_reset(struct server *server, const char *args,
+static struct error *monitor_reset(struct client *client, const char *args,
 				   struct buffer *out)
 {
 	struct inferior *inferior;
 
 	(void)args;
-	if (TAILQ_EMPTY(&server->run.inferiors.list))
+	if (TAILQ_EMPTY(&client->run->inferiors.list))
 		return error_create(0, "There is no process, hence no breakpoints.");
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link)
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link)
 		if (inferior->breakpoints)
 			breakpoints_reset_counts(inferior->breakpoints);
 	buffer_append_string(out, "All counts are zero.\n");
 	return NULL;
 }
 
-static struct error *monitor_variables(struct server *server, const char *args,
+static struct error *monitor_variables(struct client *client, const char *args,
 				       struct buffer *out)
 {
 	(void)args;
-	variables_print(&server->run.engines.variables, out);
+	variables_print(&client->run->engines.variables, out);
 	return NULL;
 }
 
-static struct error *monitor_set_variable(struct server *server, const char *args,
+static struct error *monitor_set_variable(struct client *client, const char *args,
 					  struct buffer *out)
 {
 	char *end, *last;
@@ -227,7 +228,7 @@ static struct error *monitor_set_variable(struct server *server, const char *arg
 	if (end == args || last == end || *last != '\0' || number > UINT16_MAX)
 		return error_create(0, "set variable takes two numbers, not '%s'.",
 				    args);
-	error = variables_set(&server->run.engines.variables, (unsigned int)number,
+	error = variables_set(&client->run->engines.variables, (unsigned int)number,
 			      value);
 	if (!error)
 		buffer_printf(out, "Trace state variable %lu is %lld.\n", number,
@@ -235,7 +236,7 @@ static struct error *monitor_set_variable(struct server *server, const char *arg
 	return error;
 }
 
-static struct error *monitor_set_watch_kernel(struct server *server, const char *args,
+static struct error *monitor_set_watch_kernel(struct client *client, const char *args,
 					      struct buffer *out)
 {
 	bool on = strcmp(args, "on") == 0;
@@ -243,19 +244,19 @@ static struct error *monitor_set_watch_kernel(struct server *server, const char 
 	if (!on && strcmp(args, "off") != 0)
 		return error_create(0, "set watch-kernel takes on or off, not '%s'.",
 				    args);
-	engines_set_watch_kernel(&server->run.engines, on);
+	engines_set_watch_kernel(&client->run->engines, on);
 	buffer_printf(out, "Writes by system calls are %s of watchpoints.\n",
 		      on ? "hits" : "no hits");
 	return NULL;
 }
 
-static struct error *monitor_set_debug(struct server *server, const char *args,
+static struct error *monitor_set_debug(struct client *client, const char *args,
 				       struct buffer *out)
 {
 	bool off = strcmp(args, "0") == 0;
 	struct error *error;
 
-	(void)server;
+	(void)client;
 	if (off)
 		error = log_disable("all");
 	else
@@ -265,13 +266,13 @@ static struct error *monitor_set_debug(struct server *server, const char *args,
 	return error;
 }
 
-static struct error *monitor_set_remote_debug(struct server *server, const char *args,
+static struct error *monitor_set_remote_debug(struct client *client, const char *args,
 					      struct buffer *out)
 {
 	bool off = strcmp(args, "0") == 0;
 	struct error *error;
 
-	(void)server;
+	(void)client;
 	if (!off && strcmp(args, "1") != 0)
 		return error_create(0, "set remote-debug takes 0 or 1, not '%s'.",
 				    args);
@@ -282,12 +283,12 @@ static struct error *monitor_set_remote_debug(struct server *server, const char 
 	return error;
 }
 
-static struct error *monitor_set_debug_format(struct server *server, const char *args,
+static struct error *monitor_set_debug_format(struct client *client, const char *args,
 					      struct buffer *out)
 {
 	struct error *error = log_format(args);
 
-	(void)server;
+	(void)client;
 	if (error)
 		return error;
 	if (strcmp(args, "all") == 0 || strcmp(args, "none") == 0)
@@ -298,22 +299,22 @@ static struct error *monitor_set_debug_format(struct server *server, const char 
 	return NULL;
 }
 
-static struct error *monitor_set_debug_file(struct server *server, const char *args,
+static struct error *monitor_set_debug_file(struct client *client, const char *args,
 					    struct buffer *out)
 {
 	struct error *error = log_open_file(args);
 
-	(void)server;
+	(void)client;
 	if (!error)
 		buffer_printf(out, "Debug output goes to %s.\n",
 			      *args != '\0' ? args : "stderr");
 	return error;
 }
 
-static struct error *monitor_set_threaddb_path(struct server *server, const char *args,
+static struct error *monitor_set_threaddb_path(struct client *client, const char *args,
 					       struct buffer *out)
 {
-	struct inferiors *inferiors = &server->run.inferiors;
+	struct inferiors *inferiors = &client->run->inferiors;
 	int r = threaddb_set_path(inferiors, args);
 
 	if (r == -EPERM)
@@ -327,10 +328,10 @@ static struct error *monitor_set_threaddb_path(struct server *server, const char
 	return NULL;
 }
 
-static struct error *monitor_set_engine(struct server *server, const char *args,
+static struct error *monitor_set_engine(struct client *client, const char *args,
 					struct buffer *out)
 {
-	if (choice_parse(args, &server->run.engines.choice) < 0)
+	if (choice_parse(args, &client->run->engines.choice) < 0)
 		return error_create(
 			0,
 			"set engine takes auto, uprobe, hardware or ptrace, "
@@ -341,7 +342,7 @@ static struct error *monitor_set_engine(struct server *server, const char *args,
 	return NULL;
 }
 
-static struct error *monitor_set_watch_filter(struct server *server, const char *args,
+static struct error *monitor_set_watch_filter(struct client *client, const char *args,
 					      struct buffer *out)
 {
 	bool off = strcmp(args, "off") == 0;
@@ -349,19 +350,19 @@ static struct error *monitor_set_watch_filter(struct server *server, const char 
 	if (!off && strcmp(args, "on") != 0)
 		return error_create(0, "set watch-filter takes on or off, not '%s'.",
 				    args);
-	server->run.engines.unfiltered = off;
+	client->run->engines.unfiltered = off;
 	buffer_printf(out, "Writes that change nothing are %s.\n",
 		      off ? "hits" : "no hits");
 	return NULL;
 }
 
-static struct error *monitor_exit(struct server *server, const char *args,
+static struct error *monitor_exit(struct client *client, const char *args,
 				  struct buffer *out)
 {
 	(void)args;
 	(void)out;
-	server->session.exit_server = true;
-	server->session.ending = true;
+	client->session.exit_server = true;
+	client->session.ending = true;
 	return NULL;
 }
 
@@ -426,7 +427,7 @@ static const struct monitor_command *command_find(const char *line, const char *
 }
 
 /* Runs a line. All that the user is to see goes to @out; false: it failed. */
-static bool run_line(struct server *server, const char *line, struct buffer *out)
+static bool run_line(struct client *client, const char *line, struct buffer *out)
 {
 	_cleanup_error_ struct error *error = NULL;
 	const char *args;
@@ -440,7 +441,7 @@ static bool run_line(struct server *server, const char *line, struct buffer *out
 			      command->args[0] != '\0' ? " " : "", command->args);
 		return false;
 	}
-	error = command->handler(server, args, out);
+	error = command->handler(client, args, out);
 	if (error)
 		buffer_printf(out, "%s\n", error_text(error));
 	return !error;
@@ -460,7 +461,7 @@ static void trim(char *line)
  * A user reads the reason of a failure in the output, with every version of gdb,
  * so the reply is "E01" (gdb: "Protocol error with Rcmd"), as gdbserver's.
  */
-struct error *packet_qRcmd(struct server *server, struct cursor *args,
+struct error *packet_qRcmd(struct client *client, struct cursor *args,
 			   struct buffer *reply)
 {
 	_cleanup_buffer_ struct buffer out = {0};
@@ -472,13 +473,13 @@ struct error *packet_qRcmd(struct server *server, struct cursor *args,
 	if (!line || strlen(line) != len)
 		return error_create(0, "qRcmd: expected a command in hex digits");
 	trim(line);
-	ok = run_line(server, skip_blanks(line), &out);
+	ok = run_line(client, skip_blanks(line), &out);
 	if (buffer_failed(&out))
 		return error_create(ENOMEM, "monitor %s", line);
 	if (ok && out.len > 0 && 2 * out.len <= RSP_PACKET_SIZE) {
 		buffer_append_hex(reply, out.data, out.len);
 	} else {
-		console_show(server, buffer_string(&out), out.len);
+		console_show(client, buffer_string(&out), out.len);
 		buffer_append_string(reply, ok ? "OK" : "E01");
 	}
 	return NULL;

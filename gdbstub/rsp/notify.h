@@ -12,12 +12,12 @@
 #include "base/buffer.h"
 #include "stops/run.h"
 
-struct server;
+struct client;
 
 /** Sends "%Stop:...". */
-void notify_stop(struct server *server, const struct stop *stop);
+void notify_stop(struct client *client, const struct stop *stop);
 /** The reply to `?`: the stop of one thread, or OK if all run. Other stopped threads
  * tell when they are asked to stop. */
-struct error *notify_first(struct server *server, struct buffer *reply);
+struct error *notify_first(struct client *client, struct buffer *reply);
 
 #endif

@@ -8,7 +8,8 @@
 #include "inferior/compat.h"
 #include "rsp/disable.h"
 #include "rsp/xfer.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
 static const struct packet packets[] = {
 	/* name, handler, separators, feature, flags */
@@ -141,19 +142,19 @@ static const struct packet *find(unsigned int disabled, struct cursor packet,
 	return best;
 }
 
-static struct error *handle(const struct packet *row, struct server *server,
+static struct error *handle(const struct packet *row, struct client *client,
 			    struct cursor *args, struct buffer *reply)
 {
-	const struct inferior *inferior = server_inferior(server);
+	const struct inferior *inferior = client_inferior(client);
 	struct error *error = NULL;
 
-	if (server->session.resumed && !(row->flags & PACKET_WHILE_RUNNING))
+	if (client->session.resumed && !(row->flags & PACKET_WHILE_RUNNING))
 		return error_create(0, "the program is running");
 	if (inferior && row->flags & PACKET_NATIVE)
 		error = compat_refuse(inferior);
 	if (error)
 		return error;
-	error = row->handler(server, args, reply);
+	error = row->handler(client, args, reply);
 	if (!error && buffer_failed(reply))
 		return error_create(ENOMEM, "no reply");
 	return error;
@@ -171,22 +172,22 @@ static void append_error_text(struct buffer *reply, const char *text)
 			buffer_append_char(reply, *text);
 }
 
-void packet_dispatch(struct server *server, const char *packet, size_t len,
+void packet_dispatch(struct client *client, const char *packet, size_t len,
 		     struct buffer *reply)
 {
 	struct cursor args = {0};
-	const struct packet *row = find(server->session.disabled,
+	const struct packet *row = find(client->session.disabled,
 					(struct cursor){packet, packet + len}, &args);
 	struct error *error _cleanup_error_ = NULL;
 
 	if (!row)
 		return;
-	error = handle(row, server, &args, reply);
+	error = handle(row, client, &args, reply);
 	if (!error)
 		return;
 	log_debug(LOG_RSP, "%s: %s", row->name, error_text(error));
 	buffer_reset(reply);
-	if (row->flags & PACKET_ERROR_NUMBER && !server->session.error_message)
+	if (row->flags & PACKET_ERROR_NUMBER && !client->session.error_message)
 		buffer_append_string(reply, "E01");
 	else
 		append_error_text(reply, error_text(error));

@@ -10,17 +10,17 @@
 #include "base/error.h"
 #include "rsp/parse.h"
 
-struct server;
+struct client;
 
 /**
  * Handles one packet. @args is what follows the packet's name (and its
  * separator). The handler appends the reply to @reply and returns NULL; an empty
  * reply means "not supported". A returned error is sent as "E.text" and @reply
- * is dropped. A handler that resumes threads sets server->session.resumed:
+ * is dropped. A handler that resumes threads sets client->session.resumed:
  * then nothing is sent now, and the stop reply follows when there is a stop. One
  * whose packet has no reply at all (k, R) sets session.silent.
  */
-typedef struct error *packet_handler(struct server *server, struct cursor *args,
+typedef struct error *packet_handler(struct client *client, struct cursor *args,
 				     struct buffer *reply);
 
 enum packet_flags {
@@ -47,7 +47,7 @@ struct packet {
 };
 
 /** Handles a packet and fills in the reply ("E.text" for an error). */
-void packet_dispatch(struct server *server, const char *packet, size_t len,
+void packet_dispatch(struct client *client, const char *packet, size_t len,
 		     struct buffer *reply);
 
 /** Appends what qSupported advertises: the table's features, each ";feature", but
@@ -82,7 +82,7 @@ packet_handler packet_vStopped;
 /* breakpoint.c */
 packet_handler packet_Z, packet_z, packet_wants_every_write,
 	packet_QTruehit_WatchCondition;
-/* startup.c */
+/* start.c */
 packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,
 	packet_QEnvironmentUnset, packet_QEnvironmentReset, packet_QSetWorkingDir;

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "program.h"
+#include "rsp/program.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/life.h"
 #include "stops/unattended.h"
 
@@ -21,32 +22,32 @@ static struct error *parse_pid(struct cursor *args, uint64_t *pid)
 }
 
 /* The inferior whose pid is the packet's argument. */
-static struct error *parse_inferior(struct server *server, struct cursor *args,
+static struct error *parse_inferior(struct client *client, struct cursor *args,
 				    struct inferior **ret)
 {
 	uint64_t pid;
 	struct error *error = parse_pid(args, &pid);
 
-	return error ? error : threads_inferior(server, pid, ret);
+	return error ? error : threads_inferior(client, pid, ret);
 }
 
-struct error *packet_extended_mode(struct server *server, struct cursor *args,
+struct error *packet_extended_mode(struct client *client, struct cursor *args,
 				   struct buffer *reply)
 {
 	(void)args;
-	server->session.extended = true;
+	client->session.extended = true;
 	buffer_append_string(reply, "OK");
 	return NULL;
 }
 
 /* D, or D;PID. */
-struct error *packet_D(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_D(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	struct error *error = NULL;
 
 	if (cursor_char(args, ';'))
-		error = parse_inferior(server, args, &inferior);
+		error = parse_inferior(client, args, &inferior);
 	else if (cursor_left(args) > 0)
 		error = error_create(0, "D: no ';' before the process id");
 	else if (!inferior)
@@ -56,84 +57,84 @@ struct error *packet_D(struct server *server, struct cursor *args, struct buffer
 	if (breakpoints_persist(inferior->breakpoints)) {
 		log_info("Persistent commands are present, leaving truehit attached "
 			 "to the process");
-		error = run_leave(&server->run, inferior);
+		error = run_leave(client->run, inferior);
 	} else {
 		log_info("Detaching from process %d", inferior->pid);
-		run_detach(&server->run, inferior, 0);
+		run_detach(client->run, inferior, 0);
 	}
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;
 }
 
-static void kill_inferior(struct server *server, struct inferior *inferior)
+static void kill_inferior(struct client *client, struct inferior *inferior)
 {
 	log_info("Killing process(es): %d", inferior->pid);
-	run_kill(&server->run, inferior);
+	run_kill(client->run, inferior);
 }
 
-static void kill_all(struct server *server)
+static void kill_all(struct client *client)
 {
 	struct inferior *inferior;
 
-	while ((inferior = TAILQ_FIRST(&server->run.inferiors.list)))
-		kill_inferior(server, inferior);
+	while ((inferior = TAILQ_FIRST(&client->run->inferiors.list)))
+		kill_inferior(client, inferior);
 }
 
-struct error *packet_k(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_k(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	(void)args;
 	(void)reply;
-	server->session.silent = true;
-	kill_all(server);
+	client->session.silent = true;
+	kill_all(client);
 	return NULL;
 }
 
-struct error *packet_vKill(struct server *server, struct cursor *args,
+struct error *packet_vKill(struct client *client, struct cursor *args,
 			   struct buffer *reply)
 {
 	struct inferior *inferior;
-	struct error *error = parse_inferior(server, args, &inferior);
+	struct error *error = parse_inferior(client, args, &inferior);
 
 	if (error)
 		return error;
-	kill_inferior(server, inferior);
+	kill_inferior(client, inferior);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }
 
-struct error *packet_vAttach(struct server *server, struct cursor *args,
+struct error *packet_vAttach(struct client *client, struct cursor *args,
 			     struct buffer *reply)
 {
 	uint64_t pid;
 	struct error *error = parse_pid(args, &pid);
 
 	if (!error)
-		error = server_check_room(server);
+		error = client_check_room(client);
 	if (!error)
-		error = server_attach(server, (pid_t)pid);
+		error = client_attach(client, (pid_t)pid);
 	if (error)
 		return error;
 	/* In non-stop mode its threads run on. */
-	if (server->run.non_stop)
+	if (client->run->non_stop)
 		buffer_append_string(reply, "OK");
 	else
-		report_last_stop(server, reply);
+		report_last_stop(client, reply);
 	return NULL;
 }
 
 /* R: there is no reply, so that an error is only for the log. */
-struct error *packet_R(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_R(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	struct error *error _cleanup_error_ = NULL;
 
 	(void)args;
 	(void)reply;
-	if (!server->session.extended)
+	if (!client->session.extended)
 		return NULL;
-	server->session.silent = true;
-	kill_all(server);
-	error = server_launch(server);
+	client->session.silent = true;
+	kill_all(client);
+	error = client_launch(client);
 	if (error)
 		log_warning("%s", error_text(error));
 	return NULL;

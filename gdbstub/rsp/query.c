@@ -7,7 +7,8 @@
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/xfer.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/nonstop.h"
 
 static void ok(struct buffer *reply)
@@ -47,36 +48,36 @@ static void note_feature(struct session *session, struct cursor feature)
 	}
 }
 
-struct error *packet_qSupported(struct server *server, struct cursor *args,
+struct error *packet_qSupported(struct client *client, struct cursor *args,
 				struct buffer *reply)
 {
 	cursor_char(args, ':');
 	while (cursor_left(args) > 0) {
-		note_feature(&server->session, cursor_until(args, ';'));
+		note_feature(&client->session, cursor_until(args, ';'));
 		cursor_char(args, ';');
 	}
-	server->run.wishes.no_resumed = server->session.no_resumed;
-	server->run.wishes.fork = server->session.fork_events;
-	server->run.wishes.vfork = server->session.vfork_events;
+	client->run->wishes.no_resumed = client->session.no_resumed;
+	client->run->wishes.fork = client->session.fork_events;
+	client->run->wishes.vfork = client->session.vfork_events;
 	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
-	packet_append_features(server->session.disabled, reply);
+	packet_append_features(client->session.disabled, reply);
 	buffer_append_char(reply, ';');
 	xfer_append_features(reply);
 	return NULL;
 }
 
-struct error *packet_QStartNoAckMode(struct server *server, struct cursor *args,
+struct error *packet_QStartNoAckMode(struct client *client, struct cursor *args,
 				     struct buffer *reply)
 {
 	(void)args;
-	server->session.no_ack = true;
+	client->session.no_ack = true;
 	ok(reply);
 	return NULL;
 }
 
 /* ---- settings ---- */
 
-struct error *packet_QNonStop(struct server *server, struct cursor *args,
+struct error *packet_QNonStop(struct client *client, struct cursor *args,
 			      struct buffer *reply)
 {
 	bool on = false;
@@ -84,24 +85,24 @@ struct error *packet_QNonStop(struct server *server, struct cursor *args,
 
 	if (error)
 		return error;
-	run_set_non_stop(&server->run, on);
+	run_set_non_stop(client->run, on);
 	ok(reply);
 	return NULL;
 }
 
 /* ---- processes and threads ---- */
 
-struct error *packet_qAttached(struct server *server, struct cursor *args,
+struct error *packet_qAttached(struct client *client, struct cursor *args,
 			       struct buffer *reply)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	struct error *error;
 	uint64_t pid;
 
 	if (cursor_char(args, ':')) {
 		if (!cursor_hex(args, &pid))
 			return error_create(0, "qAttached: not a process id");
-		error = threads_inferior(server, pid, &inferior);
+		error = threads_inferior(client, pid, &inferior);
 		if (error)
 			return error;
 	}
@@ -111,22 +112,22 @@ struct error *packet_qAttached(struct server *server, struct cursor *args,
 	return NULL;
 }
 
-struct error *packet_qC(struct server *server, struct cursor *args,
+struct error *packet_qC(struct client *client, struct cursor *args,
 			struct buffer *reply)
 {
 	struct thread *thread;
-	struct error *error = threads_current(server, &thread);
+	struct error *error = threads_current(client, &thread);
 
 	(void)args;
 	if (error)
 		return error;
 	buffer_append_string(reply, "QC");
-	threads_append_id(reply, server->session.multiprocess, thread->inferior->pid,
+	threads_append_id(reply, client->session.multiprocess, thread->inferior->pid,
 			  thread->tid);
 	return NULL;
 }
 
-struct error *packet_qfThreadInfo(struct server *server, struct cursor *args,
+struct error *packet_qfThreadInfo(struct client *client, struct cursor *args,
 				  struct buffer *reply)
 {
 	const struct inferior *inferior;
@@ -134,12 +135,12 @@ struct error *packet_qfThreadInfo(struct server *server, struct cursor *args,
 	char before = 'm';
 
 	(void)args;
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (!thread_is_shown(thread))
 				continue;
 			buffer_append_char(reply, before);
-			threads_append_id(reply, server->session.multiprocess,
+			threads_append_id(reply, client->session.multiprocess,
 					  inferior->pid, thread->tid);
 			before = ',';
 		}
@@ -150,16 +151,16 @@ struct error *packet_qfThreadInfo(struct server *server, struct cursor *args,
 }
 
 /* qfThreadInfo told all of them. */
-struct error *packet_qsThreadInfo(struct server *server, struct cursor *args,
+struct error *packet_qsThreadInfo(struct client *client, struct cursor *args,
 				  struct buffer *reply)
 {
-	(void)server;
+	(void)client;
 	(void)args;
 	buffer_append_char(reply, 'l');
 	return NULL;
 }
 
-struct error *packet_qThreadExtraInfo(struct server *server, struct cursor *args,
+struct error *packet_qThreadExtraInfo(struct client *client, struct cursor *args,
 				      struct buffer *reply)
 {
 	const struct thread *thread;
@@ -168,7 +169,7 @@ struct error *packet_qThreadExtraInfo(struct server *server, struct cursor *args
 
 	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
 		return error_create(0, "qThreadExtraInfo: not a thread id");
-	thread = threads_find(server, &id);
+	thread = threads_find(client, &id);
 	if (!thread)
 		return error_create(0, "no such thread");
 	thread_name(thread, name, sizeof(name));

@@ -10,7 +10,8 @@
 #include "inferior/registers.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/look.h"
 
 static struct error *lost(const struct thread *thread, int err)
@@ -61,13 +62,13 @@ static void append_register(struct buffer *out, const struct thread *thread,
  * The registers of g and G: all rows of the table, or those at its start that a
  * client expects which reads no target description.
  */
-static const struct reg_def *packet_registers(const struct server *server,
+static const struct reg_def *packet_registers(const struct client *client,
 					      const struct arch_ops *arch,
 					      unsigned int *count)
 {
 	const struct reg_def *table = arch->registers(count);
 
-	if (!server->session.reads_target_xml && *count > arch->basic_regs)
+	if (!client->session.reads_target_xml && *count > arch->basic_regs)
 		*count = arch->basic_regs;
 	return table;
 }
@@ -104,11 +105,11 @@ static struct error *append_compat_register(struct cursor *args, struct buffer *
 	return NULL;
 }
 
-struct error *packet_g(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_g(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *table;
 	struct thread *thread;
-	struct error *error = threads_stopped(server, &thread);
+	struct error *error = threads_stopped(client, &thread);
 	struct regs regs;
 	unsigned int count;
 	int err;
@@ -124,7 +125,7 @@ struct error *packet_g(struct server *server, struct cursor *args, struct buffer
 	err = look_fetch_all(thread, &regs);
 	if (err < 0 && !shows_some(thread, err))
 		return lost(thread, err);
-	table = packet_registers(server, regs.arch, &count);
+	table = packet_registers(client, regs.arch, &count);
 	for (unsigned int i = 0; i < count; i++)
 		append_register(reply, thread, &regs, &table[i]);
 	return NULL;
@@ -150,11 +151,11 @@ static struct error *take_register(struct cursor *args, struct regs *regs,
 	return NULL;
 }
 
-struct error *packet_G(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_G(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *table;
 	struct thread *thread;
-	struct error *error = threads_stopped(server, &thread);
+	struct error *error = threads_stopped(client, &thread);
 	struct regs regs;
 	unsigned int count;
 	int err;
@@ -167,7 +168,7 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 		return lost(thread, err);
 	if (cursor_left(args) == 0)
 		return error_create(0, "G: no values");
-	table = packet_registers(server, regs.arch, &count);
+	table = packet_registers(client, regs.arch, &count);
 	for (unsigned int i = 0; i < count && cursor_left(args) > 0; i++) {
 		error = take_register(args, &regs, &table[i]);
 		if (error)
@@ -185,11 +186,11 @@ struct error *packet_G(struct server *server, struct cursor *args, struct buffer
 }
 
 /* The register that p and P name, with its regset fetched into @regs. */
-static struct error *one_register(struct server *server, struct cursor *args,
+static struct error *one_register(struct client *client, struct cursor *args,
 				  struct thread **thread, struct regs *regs,
 				  const struct reg_def **reg)
 {
-	struct error *error = threads_stopped(server, thread);
+	struct error *error = threads_stopped(client, thread);
 	uint64_t number;
 	int err;
 
@@ -209,28 +210,28 @@ static struct error *one_register(struct server *server, struct cursor *args,
 	return lost(*thread, err);
 }
 
-struct error *packet_p(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_p(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *reg;
 	struct thread *thread;
 	struct regs regs;
-	struct error *error = threads_stopped(server, &thread);
+	struct error *error = threads_stopped(client, &thread);
 
 	if (!error && thread->inferior->compat)
 		return append_compat_register(args, reply, thread);
 	if (!error)
-		error = one_register(server, args, &thread, &regs, &reg);
+		error = one_register(client, args, &thread, &regs, &reg);
 	if (!error)
 		append_register(reply, thread, &regs, reg);
 	return error;
 }
 
-struct error *packet_P(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_P(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *reg;
 	struct thread *thread;
 	struct regs regs;
-	struct error *error = one_register(server, args, &thread, &regs, &reg);
+	struct error *error = one_register(client, args, &thread, &regs, &reg);
 	int err;
 
 	if (error)

@@ -12,7 +12,7 @@
 #include "inferior/signals.h"
 #include "rsp/stop_reply.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/client.h"
 #include "stops/look.h"
 
 static int fetch_once(const struct thread *thread, struct regs *regs,
@@ -55,26 +55,26 @@ static void append_expedited(const struct thread *thread, struct buffer *out)
 	}
 }
 
-static void choose_thread(struct server *server, const struct thread *thread)
+static void choose_thread(struct client *client, const struct thread *thread)
 {
-	server->session.general = (struct thread_id){
+	client->session.general = (struct thread_id){
 		.pid = thread->inferior->pid,
 		.tid = thread->tid,
 		.named_pid = true,
 	};
 }
 
-void report_stop(struct server *server, const struct stop *stop, struct buffer *reply)
+void report_stop(struct client *client, const struct stop *stop, struct buffer *reply)
 {
 	struct buffer registers _cleanup_buffer_ = {0};
 	_cleanup_free_ char *program = NULL;
-	const struct thread *thread = thread_find(&server->run.inferiors, stop->tid);
+	const struct thread *thread = thread_find(&client->run->inferiors, stop->tid);
 	struct stop_reply text = {.stop = stop, .core = -1};
 
 	text.gdb_signal = (unsigned int)signal_to_gdb(stop->signal);
 	if (thread && stop->kind != STOP_EXITED && stop->kind != STOP_KILLED) {
-		if (!server->run.non_stop)
-			choose_thread(server, thread);
+		if (!client->run->non_stop)
+			choose_thread(client, thread);
 		text.core = thread_core(thread);
 		append_expedited(thread, &registers);
 		if (stop->kind == STOP_EXEC)
@@ -82,15 +82,15 @@ void report_stop(struct server *server, const struct stop *stop, struct buffer *
 	}
 	text.program = program;
 	text.registers = buffer_string(&registers);
-	stop_reply_print(&text, &server->session, reply);
+	stop_reply_print(&text, &client->session, reply);
 }
 
-void report_last_stop(struct server *server, struct buffer *reply)
+void report_last_stop(struct client *client, struct buffer *reply)
 {
-	const struct run *run = &server->run;
+	const struct run *run = client->run;
 	const struct inferior *inferior = TAILQ_FIRST(&run->inferiors.list);
 	const struct thread *stopped =
-		thread_find(&server->run.inferiors, run->last.tid);
+		thread_find(&client->run->inferiors, run->last.tid);
 	struct stop stop = run->last;
 
 	if (!inferior) {
@@ -100,7 +100,7 @@ void report_last_stop(struct server *server, struct buffer *reply)
 	/* Stopped for no reason of its own, or the thread has gone since. */
 	if (stop.kind == STOP_NONE || !stopped || !thread_is_shown(stopped)) {
 		const struct thread_id any = {.pid = inferior->pid};
-		const struct thread *thread = threads_find(server, &any);
+		const struct thread *thread = threads_find(client, &any);
 
 		stop = (struct stop){
 			.kind = STOP_SIGNAL,
@@ -108,5 +108,5 @@ void report_last_stop(struct server *server, struct buffer *reply)
 			.tid = thread ? thread->tid : inferior->pid,
 		};
 	}
-	report_stop(server, &stop, reply);
+	report_stop(client, &stop, reply);
 }

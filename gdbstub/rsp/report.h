@@ -6,12 +6,12 @@
 #include "base/buffer.h"
 #include "stops/run.h"
 
-struct server;
+struct client;
 
 /** Appends the stop reply; in all-stop mode the thread becomes the one that packets
  * are about. */
-void report_stop(struct server *server, const struct stop *stop, struct buffer *reply);
+void report_stop(struct client *client, const struct stop *stop, struct buffer *reply);
 /** Appends the reply to `?`: the last stop, or W00 if there is no process. */
-void report_last_stop(struct server *server, struct buffer *reply);
+void report_last_stop(struct client *client, struct buffer *reply);
 
 #endif

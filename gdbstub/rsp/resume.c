@@ -9,7 +9,8 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/run.h"
 
 /* One action of vCont and the threads that it is for. */
@@ -126,14 +127,14 @@ static bool is_step(const struct assignment *assignment)
 }
 
 /* Nobody is stepped who cannot be. */
-static struct error *check(struct server *server, const struct assignment *assignments,
+static struct error *check(struct client *client, const struct assignment *assignments,
 			   size_t count)
 {
 	const struct inferior *inferior;
 	const struct thread *thread;
 	struct error *error = NULL;
 
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		if (!inferior->compat)
 			continue;
 		TAILQ_FOREACH (thread, &inferior->threads, link)
@@ -143,35 +144,35 @@ static struct error *check(struct server *server, const struct assignment *assig
 	return error;
 }
 
-static struct error *resume(struct server *server, const struct assignment *assignments,
+static struct error *resume(struct client *client, const struct assignment *assignments,
 			    size_t count, struct buffer *reply)
 {
 	struct inferior *inferior;
 	struct thread *thread;
 	bool any = false;
-	struct error *error = check(server, assignments, count);
+	struct error *error = check(client, assignments, count);
 
 	if (error)
 		return error;
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link)
-			any |= assign(&server->run, thread,
+			any |= assign(client->run, thread,
 				      find(thread, assignments, count));
 	}
 	/* In non-stop mode it may have ended just now. */
-	if (!any && !server->run.non_stop)
+	if (!any && !client->run->non_stop)
 		return error_create(0, "no such thread to resume");
-	error = run_resume(&server->run);
+	error = run_resume(client->run);
 	if (error)
 		return error;
-	if (server->run.non_stop)
+	if (client->run->non_stop)
 		buffer_append_string(reply, "OK");
 	else
-		server->session.resumed = true;
+		client->session.resumed = true;
 	return NULL;
 }
 
-struct error *packet_vCont(struct server *server, struct cursor *args,
+struct error *packet_vCont(struct client *client, struct cursor *args,
 			   struct buffer *reply)
 {
 	struct buffer list _cleanup_buffer_ = {0};
@@ -183,20 +184,20 @@ struct error *packet_vCont(struct server *server, struct cursor *args,
 
 		if (error)
 			return error;
-		if (assignment.action.kind == RESUME_STOP && !server->run.non_stop)
+		if (assignment.action.kind == RESUME_STOP && !client->run->non_stop)
 			return error_create(0, "vCont;t is for non-stop mode");
 		buffer_append(&list, &assignment, sizeof(assignment));
 		count++;
 	}
 	if (buffer_failed(&list))
 		return error_create(ENOMEM, "vCont");
-	return resume(server, (const void *)list.data, count, reply);
+	return resume(client, (const void *)list.data, count, reply);
 }
 
-struct error *packet_vCont_query(struct server *server, struct cursor *args,
+struct error *packet_vCont_query(struct client *client, struct cursor *args,
 				 struct buffer *reply)
 {
-	(void)server;
+	(void)client;
 	(void)args;
 	buffer_append_string(reply, "vCont");
 	for (int i = 0; i < NACTIONS; i++)
@@ -205,7 +206,7 @@ struct error *packet_vCont_query(struct server *server, struct cursor *args,
 }
 
 /* The address to go on at, if the packet names one. */
-static struct error *jump(struct server *server, struct cursor *args)
+static struct error *jump(struct client *client, struct cursor *args)
 {
 	struct thread *thread;
 	struct error *error;
@@ -214,7 +215,7 @@ static struct error *jump(struct server *server, struct cursor *args)
 
 	if (cursor_left(args) == 0)
 		return NULL;
-	error = threads_stopped(server, &thread);
+	error = threads_stopped(client, &thread);
 	if (error)
 		return error;
 	if (!cursor_hex(args, &pc) || cursor_left(args) > 0)
@@ -225,20 +226,20 @@ static struct error *jump(struct server *server, struct cursor *args)
 
 /* The packets from before vCont: an action for one thread. The others go on, too,
  * unless Hc chose the one. */
-static struct error *resume_current(struct server *server, struct cursor *args,
+static struct error *resume_current(struct client *client, struct cursor *args,
 				    struct resume_action action, struct buffer *reply)
 {
-	const struct thread_id *chosen = &server->session.resuming;
-	bool alone = chosen->tid > 0 && threads_find(server, chosen);
+	const struct thread_id *chosen = &client->session.resuming;
+	bool alone = chosen->tid > 0 && threads_find(client, chosen);
 	struct assignment assignments[2] = {
 		{.action = action},
 		{.action = {.kind = RESUME_CONTINUE}, .threads = every_thread},
 	};
 	struct thread *thread;
-	struct error *error = jump(server, args);
+	struct error *error = jump(client, args);
 
 	if (!error)
-		error = threads_current(server, &thread);
+		error = threads_current(client, &thread);
 	if (error)
 		return error;
 	if (alone)
@@ -246,10 +247,10 @@ static struct error *resume_current(struct server *server, struct cursor *args,
 	else
 		assignments[0].threads = (struct thread_id){
 			.pid = thread->inferior->pid, .tid = thread->tid};
-	return resume(server, assignments, alone ? 1 : 2, reply);
+	return resume(client, assignments, alone ? 1 : 2, reply);
 }
 
-static struct error *resume_with_signal(struct server *server, struct cursor *args,
+static struct error *resume_with_signal(struct client *client, struct cursor *args,
 					enum resume_kind kind, struct buffer *reply)
 {
 	struct resume_action action = {.kind = kind};
@@ -259,47 +260,47 @@ static struct error *resume_with_signal(struct server *server, struct cursor *ar
 		return error;
 	if (cursor_left(args) > 0 && !cursor_char(args, ';'))
 		return error_create(0, "no ';' after the signal number");
-	return resume_current(server, args, action, reply);
+	return resume_current(client, args, action, reply);
 }
 
-struct error *packet_c(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_c(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	return resume_current(server, args,
+	return resume_current(client, args,
 			      (struct resume_action){.kind = RESUME_CONTINUE}, reply);
 }
 
-struct error *packet_s(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_s(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	return resume_current(server, args, (struct resume_action){.kind = RESUME_STEP},
+	return resume_current(client, args, (struct resume_action){.kind = RESUME_STEP},
 			      reply);
 }
 
-struct error *packet_C(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_C(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	return resume_with_signal(server, args, RESUME_CONTINUE, reply);
+	return resume_with_signal(client, args, RESUME_CONTINUE, reply);
 }
 
-struct error *packet_S(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_S(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	return resume_with_signal(server, args, RESUME_STEP, reply);
+	return resume_with_signal(client, args, RESUME_STEP, reply);
 }
 
-struct error *packet_stop_reason(struct server *server, struct cursor *args,
+struct error *packet_stop_reason(struct client *client, struct cursor *args,
 				 struct buffer *reply)
 {
 	(void)args;
-	if (server->run.non_stop)
-		return notify_first(server, reply);
-	report_last_stop(server, reply);
+	if (client->run->non_stop)
+		return notify_first(client, reply);
+	report_last_stop(client, reply);
 	return NULL;
 }
 
 /* As the byte 0x03, but it may be asked whether there is such a packet. */
-struct error *packet_vCtrlC(struct server *server, struct cursor *args,
+struct error *packet_vCtrlC(struct client *client, struct cursor *args,
 			    struct buffer *reply)
 {
 	(void)args;
-	server_interrupt(server);
+	client_interrupt(client);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }

@@ -4,9 +4,8 @@
 #include <limits.h>
 
 #include "inferior/proc.h"
-#include "inferior/thread_end.h"
+#include "rsp/client.h"
 #include "rsp/packet.h"
-#include "server.h"
 
 bool thread_id_matches(const struct thread_id *id, const struct thread *thread)
 {
@@ -23,19 +22,19 @@ bool thread_is_shown(const struct thread *thread)
 	       (alone || !thread->running || !thread_is_zombie(thread));
 }
 
-struct thread *threads_find(struct server *server, const struct thread_id *id)
+struct thread *threads_find(struct client *client, const struct thread_id *id)
 {
 	struct inferior *inferior;
 	struct thread *thread;
 
 	if (id->tid > 0) {
-		thread = thread_find(&server->run.inferiors, id->tid);
+		thread = thread_find(&client->run->inferiors, id->tid);
 		return thread && thread_id_matches(id, thread) &&
 				       thread_is_shown(thread)
 			       ? thread
 			       : NULL;
 	}
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link) {
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
 			if (thread_id_matches(id, thread) && thread_is_shown(thread))
 				return thread;
@@ -44,10 +43,10 @@ struct thread *threads_find(struct server *server, const struct thread_id *id)
 	return NULL;
 }
 
-struct error *threads_inferior(struct server *server, uint64_t pid,
+struct error *threads_inferior(struct client *client, uint64_t pid,
 			       struct inferior **ret)
 {
-	*ret = pid <= INT_MAX ? inferior_find(&server->run.inferiors, (pid_t)pid)
+	*ret = pid <= INT_MAX ? inferior_find(&client->run->inferiors, (pid_t)pid)
 			      : NULL;
 	if (!*ret)
 		return error_create(0, "process %llu is not being debugged",
@@ -55,30 +54,10 @@ struct error *threads_inferior(struct server *server, uint64_t pid,
 	return NULL;
 }
 
-struct error *threads_current(struct server *server, struct thread **ret)
-{
-	*ret = server_thread(server);
-	return *ret ? NULL : error_create(0, "no process is being debugged");
-}
-
-struct error *threads_stopped(struct server *server, struct thread **ret)
-{
-	const struct thread_id *chosen = &server->session.general;
-	struct error *error = threads_current(server, ret);
-
-	if (error)
-		return error;
-	if (chosen->tid > 0 && (*ret)->tid != chosen->tid)
-		return error_create(0, "thread %d has ended", chosen->tid);
-	if (!thread_is_held(*ret))
-		return error_create(0, "thread %d is running", (*ret)->tid);
-	return NULL;
-}
-
 /* H: which thread the packets that follow are about. */
-struct error *packet_H(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_H(struct client *client, struct cursor *args, struct buffer *reply)
 {
-	struct session *session = &server->session;
+	struct session *session = &client->session;
 	struct thread_id *chosen = NULL, id;
 
 	if (cursor_char(args, 'g'))
@@ -89,7 +68,7 @@ struct error *packet_H(struct server *server, struct cursor *args, struct buffer
 		return NULL;
 	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
 		return error_create(0, "H: not a thread id");
-	if ((id.tid > 0 || id.pid > 0) && !threads_find(server, &id))
+	if ((id.tid > 0 || id.pid > 0) && !threads_find(client, &id))
 		return error_create(0, "no such thread");
 	*chosen = id;
 	buffer_append_string(reply, "OK");
@@ -97,13 +76,13 @@ struct error *packet_H(struct server *server, struct cursor *args, struct buffer
 }
 
 /* T: does the thread live? */
-struct error *packet_T(struct server *server, struct cursor *args, struct buffer *reply)
+struct error *packet_T(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	struct thread_id id;
 
 	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
 		return error_create(0, "T: not a thread id");
-	if (!threads_find(server, &id))
+	if (!threads_find(client, &id))
 		return error_create(0, "no such thread");
 	buffer_append_string(reply, "OK");
 	return NULL;

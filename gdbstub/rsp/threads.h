@@ -9,7 +9,7 @@
 #include "inferior/inferior.h"
 #include "rsp/parse.h"
 
-struct server;
+struct client;
 
 /** Is this thread one that the id means? 0 and -1 mean every one. */
 bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
@@ -20,7 +20,7 @@ bool thread_id_matches(const struct thread_id *id, const struct thread *thread);
  */
 bool thread_is_shown(const struct thread *thread);
 /** The first shown thread that the id means, or NULL. */
-struct thread *threads_find(struct server *server, const struct thread_id *id);
+struct thread *threads_find(struct client *client, const struct thread_id *id);
 /** Appends "pPID.TID", or "TID" for a client without multiprocess+. */
 static inline void threads_append_id(struct buffer *out, bool multiprocess, pid_t pid,
 				     pid_t tid)
@@ -31,11 +31,6 @@ static inline void threads_append_id(struct buffer *out, bool multiprocess, pid_
 }
 
 /** The inferior with this pid; an error if there is none. */
-struct error *threads_inferior(struct server *server, uint64_t pid,
+struct error *threads_inferior(struct client *client, uint64_t pid,
 			       struct inferior **ret);
-/** The thread that Hg chose; an error if there is no process. */
-struct error *threads_current(struct server *server, struct thread **ret);
-/** The same for registers: an error if that very thread has ended or runs. */
-struct error *threads_stopped(struct server *server, struct thread **ret);
-
 #endif

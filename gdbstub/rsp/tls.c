@@ -5,9 +5,10 @@
 #include "inferior/threaddb.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
-struct error *packet_qGetTLSAddr(struct server *server, struct cursor *args,
+struct error *packet_qGetTLSAddr(struct client *client, struct cursor *args,
 				 struct buffer *reply)
 {
 	uint64_t offset, map, addr;
@@ -19,7 +20,7 @@ struct error *packet_qGetTLSAddr(struct server *server, struct cursor *args,
 	    !cursor_hex(args, &offset) || !cursor_char(args, ',') ||
 	    !cursor_hex(args, &map) || cursor_left(args) > 0)
 		return error_create(0, "qGetTLSAddr: expected THREAD,OFFSET,MODULE");
-	thread = threads_find(server, &id);
+	thread = threads_find(client, &id);
 	if (!thread)
 		return error_create(0, "no such thread");
 	error = threaddb_tls_address(thread, map, offset, &addr);
@@ -32,10 +33,10 @@ struct error *packet_qGetTLSAddr(struct server *server, struct cursor *args,
  * "qSymbol::" offers to look symbols up; "qSymbol:VALUE:NAME" answers our question,
  * with no value if there is no such symbol. The reply is the next question, or OK.
  */
-struct error *packet_qSymbol(struct server *server, struct cursor *args,
+struct error *packet_qSymbol(struct client *client, struct cursor *args,
 			     struct buffer *reply)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	_cleanup_free_ char *name = NULL;
 	const char *next = NULL;
 	uint64_t addr;

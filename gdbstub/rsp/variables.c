@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/client.h"
 
 /* Expressions name a variable in 16 bits. */
 static bool take_number(struct cursor *args, unsigned int *number)
@@ -31,7 +31,7 @@ static bool take_name(struct cursor *args, char **name)
 }
 
 /* QTDV:NUMBER:VALUE:BUILTIN:NAME; old clients end with the value. */
-struct error *packet_QTDV(struct server *server, struct cursor *args,
+struct error *packet_QTDV(struct client *client, struct cursor *args,
 			  struct buffer *reply)
 {
 	_cleanup_free_ char *name = NULL;
@@ -46,14 +46,14 @@ struct error *packet_QTDV(struct server *server, struct cursor *args,
 	    (!cursor_char(args, ':') || !cursor_hex(args, &builtin) ||
 	     !cursor_char(args, ':') || !take_name(args, &name)))
 		return error_create(0, "QTDV: expected :BUILTIN:NAME");
-	error = variables_define(&server->run.engines.variables, number, (int64_t)value,
-				 name);
+	error = variables_define(&client->run->engines.variables, number,
+				 (int64_t)value, name);
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;
 }
 
-struct error *packet_qTV(struct server *server, struct cursor *args,
+struct error *packet_qTV(struct client *client, struct cursor *args,
 			 struct buffer *reply)
 {
 	unsigned int number;
@@ -61,7 +61,7 @@ struct error *packet_qTV(struct server *server, struct cursor *args,
 
 	if (!take_number(args, &number) || cursor_left(args) > 0)
 		return error_create(0, "qTV: expected a number");
-	if (variables_get(&server->run.engines.variables, number, &value))
+	if (variables_get(&client->run->engines.variables, number, &value))
 		buffer_printf(reply, "V%" PRIx64, value);
 	else
 		buffer_append_char(reply, 'U');

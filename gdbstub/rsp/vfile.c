@@ -21,7 +21,7 @@
 #include "inferior/proc.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/client.h"
 
 enum {
 	VFILE_MAX = 64,	       /* files that a client may have open */
@@ -480,17 +480,17 @@ static const struct vfile_operation *operation_find(struct cursor name)
 	return NULL;
 }
 
-struct error *packet_vFile(struct server *server, struct cursor *args,
+struct error *packet_vFile(struct client *client, struct cursor *args,
 			   struct buffer *reply)
 {
-	struct session *session = &server->session;
+	struct session *session = &client->session;
 	const struct vfile_operation *operation =
 		operation_find(cursor_until(args, ':'));
 
 	if (!operation)
 		return NULL;
 	if (!session->vfile)
-		session->vfile = vfile_create(&server->run.inferiors);
+		session->vfile = vfile_create(&client->run->inferiors);
 	if (!session->vfile)
 		return error_create(ENOMEM, "vFile:%s", operation->name);
 	if (!cursor_char(args, ':') || !operation->handler(session->vfile, args, reply))

@@ -7,7 +7,8 @@
 #include "inferior/signals.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
 static void ok(struct buffer *reply)
 {
@@ -38,7 +39,7 @@ static struct error *parse_signals(struct cursor *args, const char *name,
 }
 
 /* Signals for the program that the client does not want to hear of. */
-struct error *packet_QPassSignals(struct server *server, struct cursor *args,
+struct error *packet_QPassSignals(struct client *client, struct cursor *args,
 				  struct buffer *reply)
 {
 	bool named[SIGNALS_MAX] = {false};
@@ -46,13 +47,13 @@ struct error *packet_QPassSignals(struct server *server, struct cursor *args,
 
 	if (error)
 		return error;
-	memcpy(server->run.pass_signal, named, sizeof(named));
+	memcpy(client->run->pass_signal, named, sizeof(named));
 	ok(reply);
 	return NULL;
 }
 
 /* Signals that the program may see after a detach. */
-struct error *packet_QProgramSignals(struct server *server, struct cursor *args,
+struct error *packet_QProgramSignals(struct client *client, struct cursor *args,
 				     struct buffer *reply)
 {
 	bool named[SIGNALS_MAX] = {false};
@@ -61,7 +62,7 @@ struct error *packet_QProgramSignals(struct server *server, struct cursor *args,
 	if (error)
 		return error;
 	for (int signal = 1; signal < SIGNALS_MAX; signal++)
-		server->run.withhold_signal[signal] = !named[signal];
+		client->run->withhold_signal[signal] = !named[signal];
 	ok(reply);
 	return NULL;
 }
@@ -86,10 +87,10 @@ static struct error *parse_syscalls(struct cursor *args, struct syscalls *set)
 }
 
 /* "0": none; "1": all; "1;NUMBER;..." of the chosen process. */
-struct error *packet_QCatchSyscalls(struct server *server, struct cursor *args,
+struct error *packet_QCatchSyscalls(struct client *client, struct cursor *args,
 				    struct buffer *reply)
 {
-	struct inferior *inferior = server_inferior(server);
+	struct inferior *inferior = client_inferior(client);
 	bool on = cursor_char(args, '1');
 	struct error *error = NULL;
 
@@ -109,7 +110,7 @@ struct error *packet_QCatchSyscalls(struct server *server, struct cursor *args,
 
 /* ---- threads ---- */
 
-struct error *packet_QThreadEvents(struct server *server, struct cursor *args,
+struct error *packet_QThreadEvents(struct client *client, struct cursor *args,
 				   struct buffer *reply)
 {
 	bool on = false;
@@ -117,7 +118,7 @@ struct error *packet_QThreadEvents(struct server *server, struct cursor *args,
 
 	if (error)
 		return error;
-	server->run.wishes.thread_events = on;
+	client->run->wishes.thread_events = on;
 	ok(reply);
 	return NULL;
 }
@@ -163,7 +164,7 @@ static void set_options(struct run *run, const struct thread_options *options,
 }
 
 /* OPTIONS[:THREAD], separated by ';'. */
-struct error *packet_QThreadOptions(struct server *server, struct cursor *args,
+struct error *packet_QThreadOptions(struct client *client, struct cursor *args,
 				    struct buffer *reply)
 {
 	struct buffer list _cleanup_buffer_ = {0};
@@ -179,7 +180,7 @@ struct error *packet_QThreadOptions(struct server *server, struct cursor *args,
 	} while (cursor_left(args) > 0);
 	if (buffer_failed(&list))
 		return error_create(ENOMEM, "QThreadOptions");
-	set_options(&server->run, (const void *)list.data,
+	set_options(client->run, (const void *)list.data,
 		    list.len / sizeof(struct thread_options));
 	ok(reply);
 	return NULL;

@@ -15,15 +15,16 @@
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
 struct xfer_object {
 	const char *name;
 	/** Appends the whole object. */
-	struct error *(*read)(struct server *server, struct cursor annex,
+	struct error *(*read)(struct client *client, struct cursor annex,
 			      struct buffer *out);
 	/** Changes a part; *written: bytes that were. NULL: read-only. */
-	struct error *(*write)(struct server *server, uint64_t offset,
+	struct error *(*write)(struct client *client, uint64_t offset,
 			       struct cursor data, size_t *written);
 	const char *features;
 };
@@ -49,10 +50,10 @@ void xfer_destroy(struct xfer *xfer)
 }
 
 /* The inferior of the thread that Hg chose. */
-static struct error *current_inferior(struct server *server, struct inferior **ret)
+static struct error *current_inferior(struct client *client, struct inferior **ret)
 {
 	struct thread *thread;
-	struct error *error = threads_current(server, &thread);
+	struct error *error = threads_current(client, &thread);
 
 	*ret = error ? NULL : thread->inferior;
 	return error;
@@ -68,10 +69,10 @@ static struct error *expect_no_annex(struct cursor annex)
 
 /* ---- The objects ---- */
 
-static struct error *features_read(struct server *server, struct cursor annex,
+static struct error *features_read(struct client *client, struct cursor annex,
 				   struct buffer *out)
 {
-	const struct inferior *inferior = server_inferior(server);
+	const struct inferior *inferior = client_inferior(client);
 	struct cursor rest = annex;
 
 	if (!cursor_text(&rest, "target.xml") || cursor_left(&rest) > 0)
@@ -82,11 +83,11 @@ static struct error *features_read(struct server *server, struct cursor annex,
 	if (!inferior)
 		return error_create(0, "no process is being debugged");
 	inferior->arch->target_xml(out);
-	server->session.reads_target_xml = true;
+	client->session.reads_target_xml = true;
 	return NULL;
 }
 
-static struct error *auxv_read(struct server *server, struct cursor annex,
+static struct error *auxv_read(struct client *client, struct cursor annex,
 			       struct buffer *out)
 {
 	struct inferior *inferior;
@@ -94,7 +95,7 @@ static struct error *auxv_read(struct server *server, struct cursor annex,
 	int r;
 
 	if (!error)
-		error = current_inferior(server, &inferior);
+		error = current_inferior(client, &inferior);
 	if (error)
 		return error;
 	r = inferior_proc_file(inferior, "auxv", out);
@@ -106,7 +107,7 @@ static struct error *auxv_read(struct server *server, struct cursor annex,
 }
 
 /* The annex names a process by its pid; none: the current one. */
-static struct error *exec_file_read(struct server *server, struct cursor annex,
+static struct error *exec_file_read(struct client *client, struct cursor annex,
 				    struct buffer *out)
 {
 	_cleanup_free_ char *path = NULL;
@@ -115,11 +116,11 @@ static struct error *exec_file_read(struct server *server, struct cursor annex,
 	uint64_t pid;
 
 	if (cursor_left(&annex) == 0)
-		error = current_inferior(server, &inferior);
+		error = current_inferior(client, &inferior);
 	else if (!cursor_hex(&annex, &pid) || cursor_left(&annex) > 0)
 		error = error_create(0, "exec-file: the annex is no process id");
 	else
-		error = threads_inferior(server, pid, &inferior);
+		error = threads_inferior(client, pid, &inferior);
 	if (error)
 		return error;
 	path = inferior_exe(inferior);
@@ -157,7 +158,7 @@ static bool parse_solib_range(struct cursor annex, struct solib_range *range)
 	return true;
 }
 
-static struct error *libraries_read(struct server *server, struct cursor annex,
+static struct error *libraries_read(struct client *client, struct cursor annex,
 				    struct buffer *out)
 {
 	struct inferior *inferior;
@@ -169,7 +170,7 @@ static struct error *libraries_read(struct server *server, struct cursor annex,
 				    "libraries-svr4: the annex '%.*s' is not of the "
 				    "form start=HEX;prev=HEX;lmid=HEX",
 				    (int)cursor_left(&annex), annex.p);
-	error = current_inferior(server, &inferior);
+	error = current_inferior(client, &inferior);
 	if (!error)
 		error = compat_refuse(inferior);
 	if (error)
@@ -188,7 +189,7 @@ static void append_name(const struct thread *thread, const char *name,
 	buffer_append_char(out, '"');
 }
 
-static void append_thread(const struct server *server, struct thread *thread,
+static void append_thread(const struct client *client, struct thread *thread,
 			  struct buffer *out)
 {
 	char name[64];
@@ -196,7 +197,7 @@ static void append_thread(const struct server *server, struct thread *thread,
 	uint64_t handle;
 
 	buffer_append_string(out, "<thread id=\"");
-	threads_append_id(out, server->session.multiprocess, thread->inferior->pid,
+	threads_append_id(out, client->session.multiprocess, thread->inferior->pid,
 			  thread->tid);
 	buffer_append_char(out, '"');
 	if (core >= 0)
@@ -211,7 +212,7 @@ static void append_thread(const struct server *server, struct thread *thread,
 					       : "/>\n");
 }
 
-static struct error *threads_read(struct server *server, struct cursor annex,
+static struct error *threads_read(struct client *client, struct cursor annex,
 				  struct buffer *out)
 {
 	struct error *error = expect_no_annex(annex);
@@ -221,18 +222,18 @@ static struct error *threads_read(struct server *server, struct cursor annex,
 	if (error)
 		return error;
 	buffer_append_string(out, "<threads>\n");
-	TAILQ_FOREACH (inferior, &server->run.inferiors.list, link)
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link)
 		TAILQ_FOREACH (thread, &inferior->threads, link)
 			if (thread_is_shown(thread))
-				append_thread(server, thread, out);
+				append_thread(client, thread, out);
 	buffer_append_string(out, "</threads>\n");
 	return NULL;
 }
 
-static struct error *siginfo_get(struct server *server, struct thread **thread,
+static struct error *siginfo_get(struct client *client, struct thread **thread,
 				 siginfo_t *info)
 {
-	struct error *error = threads_stopped(server, thread);
+	struct error *error = threads_stopped(client, thread);
 	int r;
 
 	if (!error)
@@ -246,7 +247,7 @@ static struct error *siginfo_get(struct server *server, struct thread **thread,
 	return NULL;
 }
 
-static struct error *siginfo_read(struct server *server, struct cursor annex,
+static struct error *siginfo_read(struct client *client, struct cursor annex,
 				  struct buffer *out)
 {
 	struct thread *thread;
@@ -254,7 +255,7 @@ static struct error *siginfo_read(struct server *server, struct cursor annex,
 	struct error *error = expect_no_annex(annex);
 
 	if (!error)
-		error = siginfo_get(server, &thread, &info);
+		error = siginfo_get(client, &thread, &info);
 	if (error)
 		return error;
 	/* A stop that we have asked for is none of a signal (ptrace(2),
@@ -267,12 +268,12 @@ static struct error *siginfo_read(struct server *server, struct cursor annex,
 	return NULL;
 }
 
-static struct error *siginfo_write(struct server *server, uint64_t offset,
+static struct error *siginfo_write(struct client *client, uint64_t offset,
 				   struct cursor data, size_t *written)
 {
 	struct thread *thread;
 	siginfo_t info;
-	struct error *error = siginfo_get(server, &thread, &info);
+	struct error *error = siginfo_get(client, &thread, &info);
 	int r;
 
 	if (error)
@@ -289,13 +290,13 @@ static struct error *siginfo_write(struct server *server, uint64_t offset,
 }
 
 /* The annex names a table. One that is not known is empty, and gdb says so. */
-static struct error *osdata_read(struct server *server, struct cursor annex,
+static struct error *osdata_read(struct client *client, struct cursor annex,
 				 struct buffer *out)
 {
 	char type[32];
 
 	snprintf(type, sizeof(type), "%.*s", (int)cursor_left(&annex), annex.p);
-	osdata_xml(type, server->run.inferiors.client, out);
+	osdata_xml(type, client->run->inferiors.client, out);
 	return NULL;
 }
 
@@ -343,10 +344,10 @@ static bool xfer_matches(const struct xfer *xfer, const struct xfer_object *obje
 }
 
 /* Makes the object anew and keeps it in the session. */
-static struct error *xfer_begin(struct server *server, const struct xfer_object *object,
+static struct error *xfer_begin(struct client *client, const struct xfer_object *object,
 				struct cursor annex, pid_t tid)
 {
-	struct session *session = &server->session;
+	struct session *session = &client->session;
 	struct error *error;
 
 	xfer_destroy(session->xfer);
@@ -355,7 +356,7 @@ static struct error *xfer_begin(struct server *server, const struct xfer_object 
 		return error_create(ENOMEM, "qXfer:%s", object->name);
 	session->xfer->tid = tid;
 	buffer_append(&session->xfer->annex, annex.p, cursor_left(&annex));
-	error = object->read(server, annex, &session->xfer->contents);
+	error = object->read(client, annex, &session->xfer->contents);
 	if (!error && (buffer_failed(&session->xfer->annex) ||
 		       buffer_failed(&session->xfer->contents)))
 		error = error_create(ENOMEM, "qXfer:%s", object->name);
@@ -384,11 +385,11 @@ static struct error *append_piece(const struct buffer *contents, uint64_t offset
 	return NULL;
 }
 
-static struct error *xfer_read(struct server *server, const struct xfer_object *object,
+static struct error *xfer_read(struct client *client, const struct xfer_object *object,
 			       struct cursor *args, struct buffer *reply)
 {
 	struct cursor annex = cursor_until(args, ':');
-	const struct thread *thread = server_thread(server);
+	const struct thread *thread = client_thread(client);
 	pid_t tid = thread ? thread->tid : 0;
 	uint64_t offset, length;
 
@@ -397,16 +398,16 @@ static struct error *xfer_read(struct server *server, const struct xfer_object *
 	    cursor_left(args) > 0)
 		return error_create(0, "qXfer:%s:read: expected ANNEX:OFFSET,LENGTH",
 				    object->name);
-	if (offset == 0 || !xfer_matches(server->session.xfer, object, annex, tid)) {
-		struct error *error = xfer_begin(server, object, annex, tid);
+	if (offset == 0 || !xfer_matches(client->session.xfer, object, annex, tid)) {
+		struct error *error = xfer_begin(client, object, annex, tid);
 
 		if (error)
 			return error;
 	}
-	return append_piece(&server->session.xfer->contents, offset, length, reply);
+	return append_piece(&client->session.xfer->contents, offset, length, reply);
 }
 
-static struct error *xfer_write(struct server *server, const struct xfer_object *object,
+static struct error *xfer_write(struct client *client, const struct xfer_object *object,
 				struct cursor *args, struct buffer *reply)
 {
 	struct cursor annex = cursor_until(args, ':');
@@ -421,14 +422,14 @@ static struct error *xfer_write(struct server *server, const struct xfer_object 
 		return error_create(0, "qXfer:%s:write: expected ANNEX:OFFSET:DATA",
 				    object->name);
 	/* What was read before is no longer true. */
-	xfer_destroy(take_ptr(server->session.xfer));
-	error = object->write(server, offset, *args, &written);
+	xfer_destroy(take_ptr(client->session.xfer));
+	error = object->write(client, offset, *args, &written);
 	if (!error)
 		buffer_printf(reply, "%zx", written);
 	return error;
 }
 
-struct error *packet_qXfer(struct server *server, struct cursor *args,
+struct error *packet_qXfer(struct client *client, struct cursor *args,
 			   struct buffer *reply)
 {
 	const struct xfer_object *object = object_find(cursor_until(args, ':'));
@@ -436,8 +437,8 @@ struct error *packet_qXfer(struct server *server, struct cursor *args,
 	if (!object)
 		return NULL;
 	if (cursor_text(args, ":read:"))
-		return xfer_read(server, object, args, reply);
+		return xfer_read(client, object, args, reply);
 	if (object->write && cursor_text(args, ":write:"))
-		return xfer_write(server, object, args, reply);
+		return xfer_write(client, object, args, reply);
 	return NULL;
 }

@@ -8,13 +8,14 @@
 
 #include "rsp/connection.h"
 #include "rsp/frame.h"
-#include "server.h"
+#include "rsp/client.h"
 
-static struct server server;
+static struct run run;
+static struct client client = {.run = &run};
 static struct output console;
 static struct buffer own;      /* what came in the server's own output */
 static struct buffer received; /* what the client has, undecoded but for run lengths */
-static int client;
+static int peer;
 
 static void print_own(void *data, const char *text, size_t len)
 {
@@ -28,19 +29,19 @@ static void begin(void)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
-	client = fds[0];
-	server.connection = connection_create(fds[1], -1);
-	connection_set_no_ack(server.connection);
-	server.run.own_output = (struct output){.print = print_own, .data = &own};
-	console = console_output(&server);
+	peer = fds[0];
+	client.connection = connection_create(fds[1], -1);
+	connection_set_no_ack(client.connection);
+	client.run->own_output = (struct output){.print = print_own, .data = &own};
+	console = console_output(&client);
 }
 
 static void end(void)
 {
-	connection_destroy(server.connection);
-	server.connection = NULL;
-	console_close(&server);
-	close(client);
+	connection_destroy(client.connection);
+	client.connection = NULL;
+	console_close(&client);
+	close(peer);
 	buffer_deinit(&own);
 	buffer_deinit(&received);
 }
@@ -78,9 +79,9 @@ static void client_reads(void)
 	for (;;) {
 		const char *p = chunk;
 
-		connection_io(server.connection);
-		console_send(&server);
-		n = recv(client, chunk, sizeof(chunk), 0);
+		connection_io(client.connection);
+		console_send(&client);
+		n = recv(peer, chunk, sizeof(chunk), 0);
 		if (n <= 0)
 			break;
 		while (p < chunk + n) {
@@ -130,7 +131,7 @@ Test(console, waits_for_the_program_to_run)
 	print("b\n");
 	client_reads();
 	cr_expect_eq(received.len, 0);
-	server.session.resumed = true;
+	client.session.resumed = true;
 	print("c\n");
 	client_reads();
 	cr_expect_str_eq(buffer_string(&received), "a\nb\nc\n");
@@ -139,18 +140,18 @@ Test(console, waits_for_the_program_to_run)
 
 Test(console, without_a_reader)
 {
-	struct connection *connection = server.connection;
+	struct connection *connection = client.connection;
 
 	print("kept\n");
-	server.run.non_stop = true;
-	server.session.resumed = true;
+	client.run->non_stop = true;
+	client.session.resumed = true;
 	print("non-stop\n");
-	server.run.non_stop = false;
-	server.connection = NULL;
+	client.run->non_stop = false;
+	client.connection = NULL;
 	print("nobody\n");
 	cr_expect_str_eq(buffer_string(&own), "kept\nnon-stop\nnobody\n");
 	cr_expect(console.ready(console.data));
-	server.connection = connection;
+	client.connection = connection;
 	client_reads();
 	cr_expect_eq(received.len, 0);
 }
@@ -158,27 +159,27 @@ Test(console, without_a_reader)
 Test(console, what_is_kept_when_the_client_goes)
 {
 	print("kept\n");
-	console_close(&server);
+	console_close(&client);
 	cr_expect_str_eq(buffer_string(&own), "kept\n");
-	console_close(&server);
+	console_close(&client);
 	cr_expect_str_eq(buffer_string(&own), "kept\n");
 }
 
 /* A client that does not read: nothing is lost, and memory is bounded. */
 Test(console, a_stop_comes_after_the_text)
 {
-	server.session.resumed = true;
-	cr_expect(console_settle(&server));
+	client.session.resumed = true;
+	cr_expect(console_settle(&client));
 	print_lines(CONSOLE_LIMIT / 2);
-	cr_expect_not(console_settle(&server));
+	cr_expect_not(console_settle(&client));
 	cr_expect(console.ready(console.data));
-	cr_expect_lt(connection_unsent(server.connection), 100000);
+	cr_expect_lt(connection_unsent(client.connection), 100000);
 	print_lines(CONSOLE_LIMIT);
 	cr_expect_not(console.ready(console.data));
-	cr_expect_not(console_settle(&server));
+	cr_expect_not(console_settle(&client));
 	client_reads();
 	cr_expect(console.ready(console.data));
-	cr_expect(console_settle(&server));
+	cr_expect(console_settle(&client));
 	cr_expect_geq(received.len, CONSOLE_LIMIT / 2 + CONSOLE_LIMIT);
 	cr_expect_gt(count_lines(buffer_string(&received)), CONSOLE_LIMIT / 16);
 }
@@ -189,18 +190,18 @@ Test(console, ctrl_c)
 	const char *notice;
 	size_t left = 0;
 
-	server.session.resumed = true;
+	client.session.resumed = true;
 	print_lines(CONSOLE_LIMIT + (1 << 20));
 	cr_expect_not(console.ready(console.data));
-	console_hurry(&server);
+	console_hurry(&client);
 	/* What the kernel has is taken before the stop, but not shown. */
 	cr_expect(console.ready(console.data));
 	client_reads();
 	print_lines(1000);
 	client_reads();
-	cr_expect(console_settle(&server));
+	cr_expect(console_settle(&client));
 	cr_expect_not(console.ready(console.data));
-	server.session.resumed = false;
+	client.session.resumed = false;
 	client_reads();
 	before = count_lines(buffer_string(&received));
 	cr_expect_gt(before, CONSOLE_CUT / 16);
@@ -211,12 +212,12 @@ Test(console, ctrl_c)
 
 	/* It goes on where it was cut off. */
 	buffer_consume(&received, received.len);
-	server.session.resumed = true;
+	client.session.resumed = true;
 	client_reads();
 	cr_expect_eq(received.len, left);
 	after = (unsigned int)atoi(buffer_string(&received) + 5);
 	cr_expect_eq(after, before);
-	cr_expect(console_settle(&server));
+	cr_expect(console_settle(&client));
 }
 
 Test(console, ctrl_c_within_a_long_line)
@@ -225,11 +226,11 @@ Test(console, ctrl_c_within_a_long_line)
 
 	for (int i = 0; i < 1 << 20; i++)
 		buffer_append_char(&line, 'x');
-	server.session.resumed = true;
+	client.session.resumed = true;
 	print(buffer_string(&line));
-	console_hurry(&server);
-	cr_expect(console_settle(&server));
-	server.session.resumed = false;
+	console_hurry(&client);
+	cr_expect(console_settle(&client));
+	client.session.resumed = false;
 	client_reads();
 	cr_expect(strstr(buffer_string(&received), "x\n[truehit: "));
 }
@@ -237,18 +238,18 @@ Test(console, ctrl_c_within_a_long_line)
 /* Little text is shown whole, and the next stop is one like any other. */
 Test(console, ctrl_c_without_much_text)
 {
-	server.session.resumed = true;
+	client.session.resumed = true;
 	print("a\n");
-	console_hurry(&server);
-	cr_expect(console_settle(&server));
+	console_hurry(&client);
+	cr_expect(console_settle(&client));
 	client_reads();
 	cr_expect_str_eq(buffer_string(&received), "a\n");
 	print_lines(CONSOLE_LIMIT);
-	cr_expect_not(console_settle(&server));
-	console_hurry(&server);
-	console_close(&server);
+	cr_expect_not(console_settle(&client));
+	console_hurry(&client);
+	console_close(&client);
 	print_lines(CONSOLE_LIMIT);
-	cr_expect_not(console_settle(&server));
+	cr_expect_not(console_settle(&client));
 }
 
 Test(console, monitor_commands)
@@ -257,7 +258,7 @@ Test(console, monitor_commands)
 
 	for (int i = 0; i < 100000; i++)
 		buffer_append_char(&text, (char)('a' + i % 26));
-	console_show(&server, buffer_string(&text), text.len);
+	console_show(&client, buffer_string(&text), text.len);
 	client_reads();
 	cr_expect_str_eq(buffer_string(&received), buffer_string(&text));
 }

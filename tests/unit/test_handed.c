@@ -8,7 +8,7 @@
 
 #include "agent/opcode.h"
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/client.h"
 #include "stops/breakpoints.h"
 
 /* A list of @count conditions that are the constant @value. */
@@ -119,28 +119,29 @@ Test(handed, copy)
 
 /* ---- the packet, for two processes without locations ---- */
 
-static struct server server;
+static struct run run;
+static struct client client = {.run = &run};
 static struct inferior current = {.pid = 0x10}, other = {.pid = 0x20};
 
 static void add(struct inferior *inferior, struct thread *thread)
 {
-	inferior->owner = &server.run.inferiors;
-	TAILQ_INSERT_TAIL(&server.run.inferiors.list, inferior, link);
+	inferior->owner = &client.run->inferiors;
+	TAILQ_INSERT_TAIL(&client.run->inferiors.list, inferior, link);
 	thread->inferior = inferior;
 	thread->tid = inferior->pid;
 	TAILQ_INIT(&inferior->threads);
 	TAILQ_INSERT_TAIL(&inferior->threads, thread, link);
-	cr_assert_not_null(breakpoints_create(inferior, &server.run.engines));
+	cr_assert_not_null(breakpoints_create(inferior, &client.run->engines));
 }
 
 static void begin(void)
 {
 	static struct thread thread, others;
 
-	TAILQ_INIT(&server.run.inferiors.list);
+	TAILQ_INIT(&client.run->inferiors.list);
 	add(&current, &thread);
 	add(&other, &others);
-	server.session.general.pid = current.pid;
+	client.session.general.pid = current.pid;
 }
 
 static void end(void)
@@ -155,7 +156,7 @@ static struct error *send(const char *text, size_t len)
 {
 	struct buffer reply _cleanup_buffer_ = {0};
 	struct cursor args = {text, text + len};
-	struct error *error = packet_QTruehit_WatchCondition(&server, &args, &reply);
+	struct error *error = packet_QTruehit_WatchCondition(&client, &args, &reply);
 
 	cr_assert_str_eq(buffer_string(&reply), error ? "" : "OK");
 	return error;

@@ -5,7 +5,8 @@
 
 #include "base/log.h"
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 #include "stops/choice.h"
 #include "stops/explain.h"
 #include "stops/ignore.h"
@@ -14,7 +15,8 @@
 #include "stops/breakpoint_table.h"
 #include "stops/slots.h"
 
-static struct server server;
+static struct run run;
+static struct client client = {.run = &run};
 static struct inferior inferior;
 static struct breakpoints breakpoints;
 static struct buffer console;
@@ -22,12 +24,12 @@ static unsigned int resets;
 static size_t table_size;
 
 /* Who a command calls. */
-struct inferior *server_inferior(struct server *of)
+struct inferior *client_inferior(struct client *of)
 {
-	return TAILQ_FIRST(&of->run.inferiors.list);
+	return TAILQ_FIRST(&of->run->inferiors.list);
 }
 
-void console_show(struct server *of, const char *text, size_t len)
+void console_show(struct client *of, const char *text, size_t len)
 {
 	(void)of;
 	buffer_append(&console, text, len);
@@ -78,7 +80,7 @@ struct error *ignore_all(struct inferior *of, const char *args, struct buffer *o
 
 void engines_print(const struct engines *engines, struct buffer *out)
 {
-	cr_assert_eq(engines, &server.run.engines);
+	cr_assert_eq(engines, &client.run->engines);
 	buffer_append_string(out, "the engines\n");
 }
 
@@ -110,9 +112,9 @@ struct error *last_hit_print(struct inferior *of, bool all, struct buffer *out)
 
 static void begin(void)
 {
-	TAILQ_INIT(&server.run.inferiors.list);
+	TAILQ_INIT(&client.run->inferiors.list);
 	inferior.breakpoints = &breakpoints;
-	TAILQ_INSERT_TAIL(&server.run.inferiors.list, &inferior, link);
+	TAILQ_INSERT_TAIL(&client.run->inferiors.list, &inferior, link);
 }
 
 static void end(void)
@@ -121,7 +123,7 @@ static void end(void)
 }
 
 /* The reply to a line: "OK", "E01" or hex digits, which become text. */
-static void run(const char *line, struct buffer *text)
+static void run_line(const char *line, struct buffer *text)
 {
 	_cleanup_buffer_ struct buffer hex = {0}, reply = {0};
 	struct cursor args;
@@ -131,7 +133,7 @@ static void run(const char *line, struct buffer *text)
 	buffer_reset(&console);
 	buffer_append_hex(&hex, line, strlen(line));
 	args = (struct cursor){buffer_string(&hex), buffer_string(&hex) + hex.len};
-	cr_assert_null(packet_qRcmd(&server, &args, &reply));
+	cr_assert_null(packet_qRcmd(&client, &args, &reply));
 	cr_assert_leq(reply.len, RSP_PACKET_SIZE);
 	if (strcmp(buffer_string(&reply), "OK") == 0 ||
 	    strcmp(buffer_string(&reply), "E01") == 0) {
@@ -147,14 +149,14 @@ static void run(const char *line, struct buffer *text)
 
 #define assert_text(line, expected)                                                    \
 	do {                                                                           \
-		run(line, &text);                                                      \
+		run_line(line, &text);                                                 \
 		cr_assert_str_eq(buffer_string(&text), expected);                      \
 		cr_assert_eq(console.len, 0);                                          \
 	} while (0)
 
 #define assert_failure(line, expected)                                                 \
 	do {                                                                           \
-		run(line, &text);                                                      \
+		run_line(line, &text);                                                 \
 		cr_assert_str_eq(buffer_string(&text), "E01");                         \
 		cr_assert(strncmp(buffer_string(&console), expected,                   \
 				  strlen(expected)) == 0,                              \
@@ -167,7 +169,7 @@ Test(monitor, help_is_what_gdbs_test_suite_looks_for)
 {
 	_cleanup_buffer_ struct buffer text = {0};
 
-	run("help", &text);
+	run_line("help", &text);
 	cr_assert_eq(strncmp(text.data,
 			     "The following monitor commands are supported:\n", 46),
 		     0);
@@ -198,7 +200,7 @@ Test(monitor, prefixes_do_if_they_mean_one_command)
 	assert_text("se rem 0", "Protocol debug output disabled.\n");
 	assert_text("set  debug\t0", "Debug output disabled.\n");
 	assert_failure("e", "Ambiguous monitor command 'e': explain, engines, exit.\n");
-	cr_assert_not(server.session.exit_server);
+	cr_assert_not(client.session.exit_server);
 	assert_failure("breakpointsx", "Unknown monitor command.\n\n");
 	assert_failure("set", "Unknown monitor command.\n\n");
 }
@@ -219,7 +221,7 @@ Test(monitor, arguments_are_checked)
 
 	assert_failure("help me", "Usage: monitor help\n");
 	assert_failure("exit now", "Usage: monitor exit\n");
-	cr_assert_not(server.session.exit_server);
+	cr_assert_not(client.session.exit_server);
 	assert_failure("explain", "Usage: monitor explain <LOCATION>\n");
 	assert_failure("explain 3", "no location 3\n");
 	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
@@ -273,15 +275,15 @@ Test(monitor, exit_says_nothing_and_ends_the_server)
 	_cleanup_buffer_ struct buffer text = {0};
 
 	assert_text("exit", "OK");
-	cr_assert(server.session.exit_server);
-	cr_assert(server.session.ending);
+	cr_assert(client.session.exit_server);
+	cr_assert(client.session.ending);
 }
 
 Test(monitor, without_a_process)
 {
 	_cleanup_buffer_ struct buffer text = {0};
 
-	TAILQ_INIT(&server.run.inferiors.list);
+	TAILQ_INIT(&client.run->inferiors.list);
 	assert_failure("breakpoints", "There is no process");
 	assert_failure("reset", "There is no process");
 	assert_failure("explain 2", "There is no process");
@@ -302,10 +304,10 @@ Test(monitor, a_large_output_goes_to_the_console)
 	_cleanup_buffer_ struct buffer text = {0};
 
 	table_size = RSP_PACKET_SIZE / 2 - strlen("the table\n");
-	run("breakpoints", &text);
+	run_line("breakpoints", &text);
 	cr_assert_eq(text.len, RSP_PACKET_SIZE / 2);
 	table_size++;
-	run("breakpoints", &text);
+	run_line("breakpoints", &text);
 	cr_assert_str_eq(text.data, "OK");
 	cr_assert_eq(console.len, RSP_PACKET_SIZE / 2 + 1);
 }
@@ -317,7 +319,7 @@ Test(monitor, what_is_not_hex_is_an_error)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct cursor args = {bad[i], bad[i] + strlen(bad[i])};
-		struct error *error = packet_qRcmd(&server, &args, &reply);
+		struct error *error = packet_qRcmd(&client, &args, &reply);
 
 		cr_assert_not_null(error, "%s", bad[i]);
 		error_destroy(error);
@@ -326,7 +328,7 @@ Test(monitor, what_is_not_hex_is_an_error)
 
 Test(monitor, watch_kernel)
 {
-	const bool *on = &server.run.engines.engine[0].watch_kernel;
+	const bool *on = &client.run->engines.engine[0].watch_kernel;
 	_cleanup_buffer_ struct buffer text = {0};
 
 	assert_text("set watch-kernel on",
@@ -346,14 +348,14 @@ Test(monitor, engine, .init = begin, .fini = end)
 
 	assert_text("set engine uprobe",
 		    "Breakpoints are served by uprobe from the next resume on.\n");
-	cr_assert_eq(server.run.engines.choice, CHOOSE_UPROBE);
+	cr_assert_eq(client.run->engines.choice, CHOOSE_UPROBE);
 	assert_failure("set engine magic", "set engine takes auto, uprobe");
-	cr_assert_eq(server.run.engines.choice, CHOOSE_UPROBE);
+	cr_assert_eq(client.run->engines.choice, CHOOSE_UPROBE);
 }
 
 Test(monitor, watch_filter, .init = begin, .fini = end)
 {
-	const bool *unfiltered = &server.run.engines.unfiltered;
+	const bool *unfiltered = &client.run->engines.unfiltered;
 	_cleanup_buffer_ struct buffer text = {0};
 
 	assert_text("set watch-filter on", "Writes that change nothing are no hits.\n");

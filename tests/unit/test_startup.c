@@ -6,21 +6,22 @@
 
 #include "base/words.h"
 #include "rsp/packet.h"
-#include "server.h"
+#include "rsp/client.h"
 
-static struct server server;
+static struct run run;
+static struct startup startup;
+static struct client client = {.run = &run, .startup = &startup};
 
 static void set_up(void)
 {
-	const struct options options = {.with_shell = true, .escape_args = true};
-
-	startup_init(&server.startup, &options);
+	startup_init(client.startup, NULL);
+	startup.with_shell = true;
 	setenv("SHELL", "/bin/sh", 1);
 }
 
 static void tear_down(void)
 {
-	startup_deinit(&server.startup);
+	startup_deinit(client.startup);
 }
 
 TestSuite(startup, .init = set_up, .fini = tear_down);
@@ -29,7 +30,7 @@ static void expect_reply(const char *packet, const char *expected)
 {
 	struct buffer reply _cleanup_buffer_ = {0};
 
-	packet_dispatch(&server, packet, strlen(packet), &reply);
+	packet_dispatch(&client, packet, strlen(packet), &reply);
 	cr_expect_str_eq(buffer_string(&reply), expected, "%s -> %s", packet,
 			 buffer_string(&reply));
 }
@@ -46,7 +47,7 @@ static void expect_reply_to(const char *name, const char *text, const char *expe
 
 static const char *variable(const char *name)
 {
-	char *const *envp = startup_launch_options(&server.startup).envp;
+	char *const *envp = startup_launch_options(client.startup).envp;
 	size_t len = strlen(name);
 	const char *found = NULL;
 
@@ -61,7 +62,7 @@ static const char *variable(const char *name)
 Test(startup, environment)
 {
 	setenv("OWN", "1", 1);
-	cr_expect_null(startup_launch_options(&server.startup).envp);
+	cr_expect_null(startup_launch_options(client.startup).envp);
 	expect_reply_to("QEnvironmentHexEncoded:", "A=b=c", "OK");
 	cr_expect_str_eq(variable("A"), "b=c");
 	cr_expect_str_eq(variable("OWN"), "1");
@@ -73,7 +74,7 @@ Test(startup, environment)
 	cr_expect_str_eq(variable("A"), "b=c");
 	cr_expect_str_eq(getenv("OWN"), "1", "the server's own is untouched");
 	expect_reply("QEnvironmentReset", "OK");
-	cr_expect_null(startup_launch_options(&server.startup).envp);
+	cr_expect_null(startup_launch_options(client.startup).envp);
 }
 
 Test(startup, bad_variables)
@@ -88,9 +89,9 @@ Test(startup, bad_variables)
 Test(startup, directory)
 {
 	expect_reply_to("QSetWorkingDir:", "/tmp", "OK");
-	cr_expect_str_eq(startup_launch_options(&server.startup).directory, "/tmp");
+	cr_expect_str_eq(startup_launch_options(client.startup).directory, "/tmp");
 	expect_reply("QSetWorkingDir:", "OK");
-	cr_expect_null(startup_launch_options(&server.startup).directory);
+	cr_expect_null(startup_launch_options(client.startup).directory);
 	expect_reply("QSetWorkingDir:x", "E.not a string in hex digits");
 }
 
@@ -98,29 +99,28 @@ Test(startup, directory_of_a_user)
 {
 	setenv("HOME", "/home/me", 1);
 	expect_reply_to("QSetWorkingDir:", "~", "OK");
-	cr_expect_str_eq(startup_launch_options(&server.startup).directory, "/home/me");
+	cr_expect_str_eq(startup_launch_options(client.startup).directory, "/home/me");
 	expect_reply_to("QSetWorkingDir:", "~/x", "OK");
-	cr_expect_str_eq(startup_launch_options(&server.startup).directory,
+	cr_expect_str_eq(startup_launch_options(client.startup).directory,
 			 "/home/me/x");
 	expect_reply_to("QSetWorkingDir:", "~root/x", "OK");
-	cr_expect_str_eq(startup_launch_options(&server.startup).directory, "/root/x");
+	cr_expect_str_eq(startup_launch_options(client.startup).directory, "/root/x");
 	expect_reply_to("QSetWorkingDir:", "~no one/x", "OK");
-	cr_expect_str_eq(startup_launch_options(&server.startup).directory,
-			 "~no one/x");
+	cr_expect_str_eq(startup_launch_options(client.startup).directory, "~no one/x");
 }
 
 Test(startup, switches)
 {
-	cr_expect_str_eq(startup_launch_options(&server.startup).shell, "/bin/sh");
+	cr_expect_str_eq(startup_launch_options(client.startup).shell, "/bin/sh");
 	expect_reply("QStartupWithShell:0", "OK");
-	cr_expect_null(startup_launch_options(&server.startup).shell);
+	cr_expect_null(startup_launch_options(client.startup).shell);
 	expect_reply("QStartupWithShell:1", "OK");
-	cr_expect_not_null(startup_launch_options(&server.startup).shell);
+	cr_expect_not_null(startup_launch_options(client.startup).shell);
 	expect_reply("QStartupWithShell:2", "E.QStartupWithShell: neither 0 nor 1");
 	expect_reply("QDisableRandomization:1", "OK");
-	cr_expect(startup_launch_options(&server.startup).disable_randomization);
+	cr_expect(startup_launch_options(client.startup).disable_randomization);
 	expect_reply("QDisableRandomization:0", "OK");
-	cr_expect_not(startup_launch_options(&server.startup).disable_randomization);
+	cr_expect_not(startup_launch_options(client.startup).disable_randomization);
 }
 
 Test(startup, program_and_arguments_are_told)
@@ -129,18 +129,18 @@ Test(startup, program_and_arguments_are_told)
 	struct error *error;
 
 	expect_reply("qExecAndArgs", "U");
-	error = startup_set_program(&server.startup, NULL, argv);
+	error = startup_set_program(client.startup, NULL, argv);
 	cr_assert_not_null(error);
 	cr_expect_str_eq(error_text(error), "no program to run: name one");
 	error_destroy(error);
-	cr_assert_null(startup_set_program(&server.startup, "/p", argv));
+	cr_assert_null(startup_set_program(client.startup, "/p", argv));
 	/* 'a b' c */
 	expect_reply("qExecAndArgs", "S;2f70;2761206227"
 				     "2063;");
-	cr_assert_null(startup_set_command(&server.startup, NULL, "*.c"));
+	cr_assert_null(startup_set_command(client.startup, NULL, "*.c"));
 	expect_reply("qExecAndArgs", "S;2f70;2a2e63;");
-	cr_assert_null(startup_set_command(&server.startup, "/q", ""));
+	cr_assert_null(startup_set_command(client.startup, "/q", ""));
 	expect_reply("qExecAndArgs", "S;2f71;;");
-	cr_assert_null(startup_set_program(&server.startup, NULL, argv + 2));
+	cr_assert_null(startup_set_program(client.startup, NULL, argv + 2));
 	expect_reply("qExecAndArgs", "S;2f71;;");
 }

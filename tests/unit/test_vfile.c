@@ -13,21 +13,22 @@
 
 #include "rsp/packet.h"
 #include "rsp/vfile.h"
-#include "server.h"
+#include "rsp/client.h"
 
-static struct server server;
+static struct run run;
+static struct client client = {.run = &run};
 static char folder[] = "/tmp/truehit-vfile-XXXXXX";
 static struct buffer reply;
 
 static void begin(void)
 {
-	server = (struct server){0};
+	client = (struct client){.run = &run};
 	cr_assert_not_null(mkdtemp(folder));
 }
 
 static void end(void)
 {
-	vfile_destroy(server.session.vfile);
+	vfile_destroy(client.session.vfile);
 	buffer_deinit(&reply);
 	rmdir(folder);
 }
@@ -39,7 +40,7 @@ static const char *ask_bytes(const void *text, size_t len)
 	struct error *error;
 
 	buffer_reset(&reply);
-	error = packet_vFile(&server, &args, &reply);
+	error = packet_vFile(&client, &args, &reply);
 	if (error) {
 		buffer_reset(&reply);
 		buffer_printf(&reply, "E.%s", error_text(error));
@@ -245,8 +246,8 @@ Test(vfile, files_are_closed_with_the_session)
 	close(probe);
 	for (int i = 0; i < 5; i++)
 		ask_path("open", "/dev/null", ",0,0");
-	vfile_destroy(server.session.vfile);
-	server.session.vfile = NULL;
+	vfile_destroy(client.session.vfile);
+	client.session.vfile = NULL;
 	again = open("/dev/null", O_RDONLY);
 	cr_assert_eq(again, probe);
 	close(again);

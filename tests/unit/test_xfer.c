@@ -11,28 +11,17 @@
 #include "rsp/binary.h"
 #include "rsp/packet.h"
 #include "rsp/xfer.h"
-#include "server.h"
+#include "rsp/chosen.h"
+#include "rsp/client.h"
 
-static struct server server;
+static struct run run;
+static struct client client = {.run = &run};
 static struct inferior *inferior;
-
-/* The objects are asked for by hand: there is no connection. */
-struct thread *server_thread(struct server *of)
-{
-	struct inferior *first = TAILQ_FIRST(&of->run.inferiors.list);
-
-	return first ? TAILQ_FIRST(&first->threads) : NULL;
-}
-
-struct inferior *server_inferior(struct server *of)
-{
-	return TAILQ_FIRST(&of->run.inferiors.list);
-}
 
 static void begin_empty(void)
 {
-	server = (struct server){0};
-	inferiors_init(&server.run.inferiors);
+	client = (struct client){.run = &run};
+	inferiors_init(&client.run->inferiors);
 	cr_assert_null(arch_native()->init());
 }
 
@@ -40,14 +29,14 @@ static void begin_empty(void)
 static void begin(void)
 {
 	begin_empty();
-	inferior = inferior_create(&server.run.inferiors, getpid(), true);
+	inferior = inferior_create(&client.run->inferiors, getpid(), true);
 	cr_assert_not_null(inferior);
 }
 
 static void end(void)
 {
-	xfer_destroy(server.session.xfer);
-	inferiors_deinit(&server.run.inferiors);
+	xfer_destroy(client.session.xfer);
+	inferiors_deinit(&client.run->inferiors);
 }
 
 /* The reply to "qXfer:" and these bytes; an error as "E.text". */
@@ -57,7 +46,7 @@ static void ask_bytes(const void *text, size_t len, struct buffer *reply)
 	struct error *error;
 
 	buffer_reset(reply);
-	error = packet_qXfer(&server, &args, reply);
+	error = packet_qXfer(&client, &args, reply);
 	if (error) {
 		buffer_reset(reply);
 		buffer_printf(reply, "E.%s", error_text(error));
@@ -180,7 +169,7 @@ Test(xfer, thread_ids_are_as_the_client_writes_them)
 
 	snprintf(id, sizeof(id), "<thread id=\"%x\"", (unsigned int)getpid());
 	cr_assert_not_null(strstr(ask("threads:read::0,1000", &reply), id));
-	server.session.multiprocess = true;
+	client.session.multiprocess = true;
 	snprintf(id, sizeof(id), "<thread id=\"p%x.%x\"", (unsigned int)getpid(),
 		 (unsigned int)getpid());
 	cr_assert_not_null(strstr(ask("threads:read::0,1000", &reply), id));
@@ -311,10 +300,10 @@ Test(xfer_empty, siginfo_is_read_and_written)
 	struct event event;
 	siginfo_t info;
 
-	error_destroy(inferior_launch(&server.run.inferiors, &options, &inferior));
+	error_destroy(inferior_launch(&client.run->inferiors, &options, &inferior));
 	cr_assert_not_null(inferior);
 	cr_assert_eq(thread_step(TAILQ_FIRST(&inferior->threads), 0), 0);
-	inferiors_wait(&server.run.inferiors, true, &event);
+	inferiors_wait(&client.run->inferiors, true, &event);
 	cr_assert_eq(event.kind, EVENT_SIGNAL);
 
 	ask("siginfo:read::0,1000", &reply);

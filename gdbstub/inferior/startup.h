@@ -3,8 +3,8 @@
  * How programs are started: what the command line and clients have set, for the next
  * start (vRun, R). It outlives the client.
  */
-#ifndef TRUEHIT_STARTUP_H
-#define TRUEHIT_STARTUP_H
+#ifndef TRUEHIT_INFERIOR_STARTUP_H
+#define TRUEHIT_INFERIOR_STARTUP_H
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "inferior/inferior.h"
 #include "inferior/launch.h"
-#include "options.h"
 
 struct startup {
 	char *program;	    /* NULL: none is known yet */
@@ -27,9 +26,9 @@ struct startup {
 	struct rlimit descriptors;   /* ... too */
 };
 
-/** As the command line says. To be called before the server changes signals; raises
- * the limit of descriptors. */
-void startup_init(struct startup *startup, const struct options *options);
+/** To be called before the server changes signals; raises the limit of descriptors.
+ * @wrapper: stays the caller's. The rest is to be set. */
+void startup_init(struct startup *startup, char *const *wrapper);
 void startup_deinit(struct startup *startup);
 
 /**

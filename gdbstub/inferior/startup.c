@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "startup.h"
+#include "inferior/startup.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -13,13 +13,9 @@
 #include "inferior/launch.h"
 #include "inferior/shell.h"
 
-void startup_init(struct startup *startup, const struct options *options)
+void startup_init(struct startup *startup, char *const *wrapper)
 {
-	*startup = (struct startup){
-		.with_shell = options->with_shell,
-		.disable_randomization = options->disable_randomization,
-		.wrapper = options->wrapper,
-	};
+	*startup = (struct startup){.wrapper = wrapper};
 	signal_state_save(&startup->signals);
 	descriptors_raise(&startup->descriptors);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vRun, and the packets that say how it starts programs: what is said holds for all
  * later starts, of later clients, too. */
-#include "startup.h"
+#include "inferior/startup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 
 #include "base/log.h"
 #include "base/words.h"
-#include "program.h"
+#include "rsp/program.h"
 #include "rsp/packet.h"
 #include "rsp/report.h"
-#include "server.h"
+#include "rsp/client.h"
 
 static void ok(struct buffer *reply)
 {
@@ -55,36 +55,36 @@ static struct error *explain(const struct startup *startup, struct error *error)
 	return error;
 }
 
-struct error *packet_vRun(struct server *server, struct cursor *args,
+struct error *packet_vRun(struct client *client, struct cursor *args,
 			  struct buffer *reply)
 {
-	struct startup *startup = &server->startup;
+	struct startup *startup = client->startup;
 	char **words _cleanup_words_ = NULL;
 	struct error *error = parse_words(args, &words);
 	const char *program;
 
 	if (!error)
-		error = server_check_room(server);
+		error = client_check_room(client);
 	if (error)
 		return error;
 	program = *words[0] != '\0' ? words[0] : NULL;
-	if (server->session.single_argument && words_count(words) <= 2)
+	if (client->session.single_argument && words_count(words) <= 2)
 		error = startup_set_command(startup, program, words[1] ? words[1] : "");
 	else
 		error = startup_set_program(startup, program, words);
 	if (error)
 		return error;
-	error = server_launch(server);
+	error = client_launch(client);
 	if (error)
 		return explain(startup, error);
-	report_last_stop(server, reply);
+	report_last_stop(client, reply);
 	return NULL;
 }
 
-struct error *packet_qExecAndArgs(struct server *server, struct cursor *args,
+struct error *packet_qExecAndArgs(struct client *client, struct cursor *args,
 				  struct buffer *reply)
 {
-	const struct startup *startup = &server->startup;
+	const struct startup *startup = client->startup;
 	struct buffer arguments _cleanup_buffer_ = {0};
 
 	(void)args;
@@ -118,22 +118,22 @@ static struct error *set_switch(struct cursor *args, const char *name, bool *on,
 	return NULL;
 }
 
-struct error *packet_QStartupWithShell(struct server *server, struct cursor *args,
+struct error *packet_QStartupWithShell(struct client *client, struct cursor *args,
 				       struct buffer *reply)
 {
-	return set_switch(args, "QStartupWithShell", &server->startup.with_shell,
+	return set_switch(args, "QStartupWithShell", &client->startup->with_shell,
 			  reply);
 }
 
-struct error *packet_QDisableRandomization(struct server *server, struct cursor *args,
+struct error *packet_QDisableRandomization(struct client *client, struct cursor *args,
 					   struct buffer *reply)
 {
 	return set_switch(args, "QDisableRandomization",
-			  &server->startup.disable_randomization, reply);
+			  &client->startup->disable_randomization, reply);
 }
 
 /* Packets whose argument is a hex string. */
-static struct error *set_string(struct server *server, struct cursor *args,
+static struct error *set_string(struct client *client, struct cursor *args,
 				struct buffer *reply,
 				struct error *(*set)(struct startup *, const char *))
 {
@@ -142,35 +142,35 @@ static struct error *set_string(struct server *server, struct cursor *args,
 
 	if (!string)
 		return error_create(0, "not a string in hex digits");
-	error = set(&server->startup, string);
+	error = set(client->startup, string);
 	if (!error)
 		ok(reply);
 	return error;
 }
 
-struct error *packet_QEnvironmentHexEncoded(struct server *server, struct cursor *args,
+struct error *packet_QEnvironmentHexEncoded(struct client *client, struct cursor *args,
 					    struct buffer *reply)
 {
-	return set_string(server, args, reply, startup_set_variable);
+	return set_string(client, args, reply, startup_set_variable);
 }
 
-struct error *packet_QEnvironmentUnset(struct server *server, struct cursor *args,
+struct error *packet_QEnvironmentUnset(struct client *client, struct cursor *args,
 				       struct buffer *reply)
 {
-	return set_string(server, args, reply, startup_unset_variable);
+	return set_string(client, args, reply, startup_unset_variable);
 }
 
-struct error *packet_QEnvironmentReset(struct server *server, struct cursor *args,
+struct error *packet_QEnvironmentReset(struct client *client, struct cursor *args,
 				       struct buffer *reply)
 {
 	(void)args;
-	startup_reset_environment(&server->startup);
+	startup_reset_environment(client->startup);
 	ok(reply);
 	return NULL;
 }
 
-struct error *packet_QSetWorkingDir(struct server *server, struct cursor *args,
+struct error *packet_QSetWorkingDir(struct client *client, struct cursor *args,
 				    struct buffer *reply)
 {
-	return set_string(server, args, reply, startup_set_directory);
+	return set_string(client, args, reply, startup_set_directory);
 }
