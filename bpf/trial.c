@@ -18,6 +18,7 @@
 #include "bpf/hw_event.h"
 #include "bpf/kernel.h"
 #include "inferior/hit_step.h"
+#include "inferior/inferiors.h"
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 

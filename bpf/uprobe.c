@@ -23,6 +23,7 @@
 #include "bpf/uprobe_text.h"
 #include "bpf/uprobe_trial.h"
 #include "inferior/memory.h"
+#include "inferior/thread.h"
 #include "inferior/thread_end.h"
 #include "stops/trap.h"
 #include "stops/undo.h"

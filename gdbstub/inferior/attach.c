@@ -17,11 +17,13 @@
 #include "inferior/compat.h"
 #include "inferior/decode.h"
 #include "inferior/hit_step.h"
+#include "inferior/inferiors.h"
 #include "inferior/late.h"
 #include "inferior/leaving.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
+#include "inferior/thread.h"
 #include "inferior/thread_end.h"
 
 enum {

@@ -25,11 +25,6 @@ void compat_find_out(struct inferior *inferior)
 	inferior->compat = type > UINT32_MAX;
 }
 
-bool compat_is_regset(const struct arch_ops *arch, size_t size)
-{
-	return size == arch->compat->regset_size;
-}
-
 /* Of x32, whose addresses have 32 bits and whose registers are ours. */
 static int get_wide_pc(const struct thread *thread, uint32_t *pc)
 {
@@ -49,7 +44,7 @@ int compat_get_pc(const struct thread *thread, uint32_t *pc)
 
 	if (ptrace(PTRACE_GETREGSET, thread->tid, (void *)NT_PRSTATUS, &iov) < 0)
 		return -errno;
-	if (!compat_is_regset(arch, iov.iov_len))
+	if (!regs_are_compat(arch, iov.iov_len))
 		return get_wide_pc(thread, pc);
 	memcpy(pc, data + arch->compat->pc_offset, sizeof(*pc));
 	return 0;

@@ -17,8 +17,6 @@
 /** Sets inferior->compat: by the auxiliary vector, which has words of 32 bits then. To
  * be called when a process has got its program. */
 void compat_find_out(struct inferior *inferior);
-/** Is a regset of that many bytes the general one of 32 bits? */
-bool compat_is_regset(const struct arch_ops *arch, size_t size);
 /** The PC of a stopped thread of a compat process. 0 or a negative errno. */
 int compat_get_pc(const struct thread *thread, uint32_t *pc);
 /** NULL, or, of a compat process, an error that says what can be done with it. */

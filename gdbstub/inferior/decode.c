@@ -27,6 +27,7 @@
 
 #include "base/log.h"
 #include "inferior/compat.h"
+#include "inferior/early.h"
 #include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
 #include "inferior/late.h"
@@ -35,6 +36,9 @@
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/siginfo.h"
+#include "inferior/status.h"
+#include "inferior/thread.h"
 #include "inferior/thread_end.h"
 #include "inferior/threaddb.h"
 #include "inferior/wait.h"
@@ -52,13 +56,14 @@ bool wait_syscall_end(struct thread *thread)
 	if (err == 0)
 		err = wait_status(thread->tid, &status);
 	if (err == -ETIMEDOUT) {
+		thread_interrupt(thread);
 		thread_set_late(thread);
 		return true;
 	}
 	if (err == 0 && WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
 		return true;
 	if (err == 0)
-		wait_keep(thread->inferior->owner, thread->tid, status);
+		early_keep(thread->inferior->owner, thread->tid, status);
 	thread->running = true;
 	return false;
 }
@@ -69,7 +74,7 @@ static bool wait_child(struct inferiors *inferiors, pid_t tid, bool *late)
 {
 	int status = 0, err = 0;
 
-	if (!wait_take_kept(inferiors, tid, &status))
+	if (!early_take(inferiors, tid, &status))
 		err = wait_status(tid, &status);
 	*late = err == -ETIMEDOUT;
 	return *late || (err == 0 && WIFSTOPPED(status));
@@ -131,8 +136,10 @@ static bool on_clone(struct thread *thread, pid_t child, struct event *event)
 						       ? thread->group
 						       : child);
 		event->child->group_stopped = thread->group_stopped;
-		if (late)
+		if (late) {
+			thread_interrupt(event->child);
 			thread_set_late(event->child);
+		}
 		return true;
 	}
 	log_warning("out of memory: thread %d is not traced", child);
@@ -510,9 +517,9 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)
 			ptrace(PTRACE_CONT, tid, NULL, NULL);
 		else if (WIFSTOPPED(status))
-			wait_keep(inferiors, tid, status);
+			early_keep(inferiors, tid, status);
 		else
-			wait_take_kept(inferiors, tid, &stop);
+			early_take(inferiors, tid, &stop);
 		return false;
 	}
 	*event = (struct event){

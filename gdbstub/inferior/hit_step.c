@@ -11,10 +11,13 @@
 #include "arch/registers.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include "inferior/early.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/siginfo.h"
+#include "inferior/status.h"
 #include "inferior/wait.h"
 
 /* ---- is it in one? ---- */
@@ -213,7 +216,7 @@ static int step_to_nowhere(struct thread *thread)
 	if (WIFSTOPPED(status) && is_nowhere(thread))
 		return 0;
 	thread->running = true;
-	wait_keep(thread->inferior->owner, thread->tid, status);
+	early_keep(thread->inferior->owner, thread->tid, status);
 	return -EAGAIN;
 }
 

@@ -192,10 +192,6 @@ struct inferiors {
 		     * PATIENCE_NOBODY (base/patience.h) */
 };
 
-void inferiors_init(struct inferiors *inferiors);
-/** Frees everything; neither kills nor detaches anything. */
-void inferiors_deinit(struct inferiors *inferiors);
-
 /** Is the memory of these two the same (vfork)? */
 bool inferior_shares_memory(const struct inferior *a, const struct inferior *b);
 
@@ -207,14 +203,6 @@ void inferior_patience(const struct inferior *inferior, struct patience *patienc
 void inferior_warn(struct inferior *inferior, const char *text);
 
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid);
-/** The thread with this tid in any inferior, or NULL. */
-struct thread *thread_find(struct inferiors *inferiors, pid_t tid);
-/** The thread with this tid in @inferior, or NULL. */
-struct thread *inferior_thread(struct inferior *inferior, pid_t tid);
-/** Adds a process with its leader as only thread (stopped). NULL: no memory. */
-struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached);
-/** Takes it off the list and frees it and its threads. */
-void inferior_destroy(struct inferior *inferior);
 /** Is it a process of its own for the kernel, rather than a thread of one? */
 static inline bool thread_leads(const struct thread *thread)
 {
@@ -225,12 +213,5 @@ static inline bool thread_is_held(const struct thread *thread)
 {
 	return !thread->running || thread->late;
 }
-/** Adds a thread (stopped) of the inferior's process. NULL: out of memory. */
-struct thread *thread_create(struct inferior *inferior, pid_t tid);
-void thread_destroy(struct thread *thread);
-/** It is of that thread group. */
-void thread_set_group(struct thread *thread, pid_t group);
-/** Exec gives a thread its leader's tid. */
-void thread_renumber(struct thread *thread, pid_t tid);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "inferior/inferior.h"
 #include "inferior/proc.h"
-#include "inferior/resume.h"
 #include "inferior/syscall_name.h"
 
 enum {
@@ -83,8 +82,9 @@ static struct kernel_call read_call(const struct thread *thread)
 	return call;
 }
 
-static void set_late(struct thread *thread)
+void thread_set_late(struct thread *thread)
 {
+	thread->running = true;
 	thread->late = true;
 	thread->call = read_call(thread);
 }
@@ -93,15 +93,8 @@ bool thread_becomes_late(struct thread *thread, const struct lateness *lateness)
 {
 	if (!thread->interrupting || !lateness_is_over(lateness, thread->tid))
 		return false;
-	set_late(thread);
+	thread_set_late(thread);
 	return true;
-}
-
-void thread_set_late(struct thread *thread)
-{
-	thread->running = true;
-	thread_interrupt(thread);
-	set_late(thread);
 }
 
 void thread_look_again(struct thread *thread)

@@ -50,7 +50,7 @@ bool lateness_is_over(const struct lateness *lateness, pid_t tid);
  * late from now on. */
 bool thread_becomes_late(struct thread *thread, const struct lateness *lateness);
 /** A thread that was resumed or made so that it is about to stop, was waited for in
- * vain: it is late. */
+ * vain, and has been interrupted: it is late. */
 void thread_set_late(struct thread *thread);
 /** A thread that is late may be about to stop by now: then it is waited for again. */
 void thread_look_again(struct thread *thread);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "inferior/proc.h"
+#include "inferior/thread.h"
 #include "inferior/thread_end.h"
 
 /* The file of any thread, and whose it is; -1: none can be opened. A leader that has

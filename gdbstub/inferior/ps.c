@@ -6,6 +6,7 @@
 
 #include "inferior/memory.h"
 #include "inferior/registers.h"
+#include "inferior/thread.h"
 
 void proc_service_begin(struct ps_prochandle *ps)
 {

@@ -67,8 +67,7 @@ int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regs
 		return recall_regset(thread, regs, regset);
 	if (ret < 0)
 		return ret;
-	if (regset == pc_regset(regs->arch) &&
-	    compat_is_regset(regs->arch, iov.iov_len))
+	if (regset == pc_regset(regs->arch) && regs_are_compat(regs->arch, iov.iov_len))
 		return -ENODATA;
 	regs->size[regset] = iov.iov_len;
 	keep_regset(thread, regs, regset);
@@ -203,4 +202,9 @@ int thread_get_area(const struct thread *thread, int index, uint64_t *addr)
 	int ret = fetch_thread_pointer(thread, &regs);
 
 	return ret < 0 ? ret : regs.arch->thread_area(&regs, index, addr);
+}
+
+bool regs_are_compat(const struct arch_ops *arch, size_t size)
+{
+	return size == arch->compat->regset_size;
 }

@@ -32,4 +32,7 @@ int thread_hit_no_more(const struct thread *thread);
 int thread_get_pointer(const struct thread *thread, uint64_t *pointer);
 int thread_get_area(const struct thread *thread, int index, uint64_t *addr);
 
+/** Is a regset of that many bytes the general one of 32 bits? */
+bool regs_are_compat(const struct arch_ops *arch, size_t size);
+
 #endif

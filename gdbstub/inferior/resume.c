@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "inferior/group_stop.h"
 #include "inferior/hit_step.h"
+#include "inferior/thread.h"
 #include "inferior/wait.h"
 
 void thread_send_signal(struct thread *thread, int signal)
@@ -146,16 +147,6 @@ int thread_interrupt(struct thread *thread)
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
 		return -errno;
 	thread->interrupting = true;
-	wait_expect(thread);
+	thread_expect(thread);
 	return 0;
-}
-
-int thread_get_siginfo(const struct thread *thread, siginfo_t *info)
-{
-	return ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
-}
-
-int thread_set_siginfo(const struct thread *thread, const siginfo_t *info)
-{
-	return ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
 }

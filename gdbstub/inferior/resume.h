@@ -32,7 +32,5 @@ int thread_interrupt(struct thread *thread);
 /** Sends it a signal; its delivery is no event. For the client's signals that come
  * at a stop where none can be injected. */
 void thread_send_signal(struct thread *thread, int signal);
-int thread_get_siginfo(const struct thread *thread, siginfo_t *info);
-int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
 
 #endif

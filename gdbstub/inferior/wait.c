@@ -14,109 +14,8 @@
 #include "inferior/late.h"
 #include "inferior/leaving.h"
 #include "inferior/proc.h"
-
-int wait_status(pid_t tid, int *status)
-{
-	enum { TURNS_AT_ONCE = 100 }; /* mostly, it takes some microseconds */
-	const struct timespec pause = {.tv_nsec = 50000};
-	struct lateness lateness;
-	pid_t ret;
-
-	lateness_begin(&lateness);
-	for (int turn = 0;; turn++) {
-		lateness_look(&lateness);
-		ret = waitpid(tid, status, __WALL | WNOHANG);
-		if (ret == tid)
-			return 0;
-		if (ret < 0 && errno != EINTR)
-			return -errno;
-		if (turn < TURNS_AT_ONCE)
-			sched_yield();
-		else if (lateness_is_over(&lateness, tid))
-			return -ETIMEDOUT;
-		else
-			nanosleep(&pause, NULL);
-	}
-}
-
-/* ---- statuses that came too early ---- */
-
-/* The process whose thread made @tid: its own if @tid is a thread, else the parent. */
-static pid_t creator_of(pid_t tid)
-{
-	pid_t tgid = (pid_t)proc_status_number(tid, "Tgid");
-
-	return tgid == tid ? (pid_t)proc_status_number(tid, "PPid") : tgid;
-}
-
-void wait_keep(struct inferiors *inferiors, pid_t tid, int status)
-{
-	struct early_stop *stop = malloc(sizeof(*stop));
-
-	if (!stop) {
-		log_warning("out of memory: lost a stop of thread %d", tid);
-		return;
-	}
-	stop->next = inferiors->early_stops;
-	stop->tid = tid;
-	stop->creator = creator_of(tid);
-	stop->status = status;
-	inferiors->early_stops = stop;
-}
-
-static void early_stop_remove(struct early_stop **link)
-{
-	struct early_stop *stop = *link;
-
-	*link = stop->next;
-	free(stop);
-}
-
-bool wait_take_kept(struct inferiors *inferiors, pid_t tid, int *status)
-{
-	for (struct early_stop **link = &inferiors->early_stops; *link;
-	     link = &(*link)->next) {
-		if ((*link)->tid != tid)
-			continue;
-		*status = (*link)->status;
-		early_stop_remove(link);
-		return true;
-	}
-	return false;
-}
-
-/* Takes a status kept for any thread that is known by now. */
-static pid_t take_any_kept(struct inferiors *inferiors, int *status)
-{
-	for (struct early_stop *stop = inferiors->early_stops; stop;
-	     stop = stop->next) {
-		pid_t tid = stop->tid;
-
-		if (thread_find(inferiors, tid) &&
-		    wait_take_kept(inferiors, tid, status))
-			return tid;
-	}
-	return 0;
-}
-
-void wait_forget(struct inferior *inferior)
-{
-	struct early_stop **link = &inferior->owner->early_stops;
-
-	while (*link) {
-		struct early_stop *stop = *link;
-
-		if (stop->creator != inferior->pid &&
-		    !inferior_thread(inferior, stop->tid)) {
-			link = &stop->next;
-			continue;
-		}
-		if (!leaving_on_status(inferior->owner, stop->tid, stop->status) &&
-		    WIFSTOPPED(stop->status))
-			ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
-		early_stop_remove(link);
-	}
-}
+#include "inferior/thread.h"
+#include "inferior/early.h"
 
 /* ---- waiting ---- */
 
@@ -140,13 +39,6 @@ static bool may_have_changed(struct inferiors *inferiors)
 	return inferiors->changed;
 }
 
-void wait_expect(struct thread *thread)
-{
-	if (!thread->is_expected)
-		TAILQ_INSERT_TAIL(&thread->inferior->owner->expected, thread, expected);
-	thread->is_expected = true;
-}
-
 /* To ask for one thread costs the same however many there are; those that were
  * interrupted first have most probably stopped. 0: ask for all. */
 static pid_t take_expected(struct inferiors *inferiors, int *status)
@@ -164,7 +56,7 @@ static pid_t take_expected(struct inferiors *inferiors, int *status)
 			continue;
 		if (waitpid(thread->tid, status, __WALL | WNOHANG) == thread->tid)
 			return thread->tid;
-		wait_expect(thread);
+		thread_expect(thread);
 		in_vain++;
 	}
 	return 0;
@@ -173,7 +65,7 @@ static pid_t take_expected(struct inferiors *inferiors, int *status)
 /* 0: nothing has changed; negative: there is nobody to wait for, or EINTR. */
 static pid_t take_status(struct inferiors *inferiors, bool block, int *status)
 {
-	pid_t tid = take_any_kept(inferiors, status);
+	pid_t tid = early_take_any(inferiors, status);
 
 	if (tid > 0)
 		return tid;

@@ -2,6 +2,7 @@
 #include "rsp/chosen.h"
 
 #include "inferior/late.h"
+#include "inferior/thread.h"
 #include "rsp/client.h"
 #include "rsp/threads.h"
 

@@ -10,6 +10,7 @@
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/signals.h"
+#include "inferior/thread.h"
 #include "rsp/stop_reply.h"
 #include "rsp/threads.h"
 #include "rsp/client.h"

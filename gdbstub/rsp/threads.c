@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "inferior/proc.h"
+#include "inferior/thread.h"
 #include "rsp/client.h"
 #include "rsp/packet.h"
 

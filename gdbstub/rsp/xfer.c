@@ -10,6 +10,7 @@
 #include "inferior/osdata.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
+#include "inferior/siginfo.h"
 #include "inferior/solib.h"
 #include "inferior/threaddb.h"
 #include "rsp/binary.h"

@@ -7,6 +7,7 @@
 
 #include "agent/print.h"
 #include "inferior/symbols.h"
+#include "inferior/thread.h"
 #include "stops/ignore.h"
 #include "stops/inspect.h"
 #include "stops/location.h"

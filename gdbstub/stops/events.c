@@ -5,6 +5,7 @@
 #include "inferior/group_stop.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/thread.h"
 #include "stops/commit.h"
 #include "stops/debugreg.h"
 #include "stops/fork.h"

@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "inferior/attach.h"
 #include "inferior/compat.h"
+#include "inferior/inferiors.h"
 #include "inferior/late.h"
+#include "inferior/thread.h"
 #include "stops/commit.h"
 #include "stops/events.h"
 #include "stops/halt.h"
@@ -13,6 +15,7 @@
 #include "stops/proceed.h"
 #include "stops/traps.h"
 #include "stops/unattended.h"
+#include "inferior/resume.h"
 
 /* ---- the child ---- */
 
@@ -23,6 +26,7 @@ static void begin_late(const struct event *event, const struct inferior *child)
 
 	if (!event->child_late)
 		return;
+	thread_interrupt(thread);
 	thread_set_late(thread);
 	thread->bound = !event->inferior->attached;
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
+#include "inferior/thread.h"
 #include "stops/breakpoints.h"
 #include "stops/index.h"
 #include "stops/run.h"

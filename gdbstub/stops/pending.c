@@ -3,7 +3,9 @@
 
 #include "base/log.h"
 #include "inferior/group_stop.h"
+#include "inferior/inferiors.h"
 #include "inferior/registers.h"
+#include "inferior/thread.h"
 #include "stops/hit.h"
 #include "stops/ignore.h"
 #include "stops/look.h"

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/thread.h"
 #include "stops/commit.h"
 #include "stops/halt.h"
 #include "stops/interrupt.h"

@@ -12,6 +12,7 @@
 
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/thread.h"
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
 #include "stops/commit.h"

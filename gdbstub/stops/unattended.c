@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/unattended.h"
 
+#include "inferior/inferiors.h"
 #include "stops/halt.h"
 #include "stops/life.h"
 #include "stops/nonstop.h"

@@ -15,6 +15,7 @@
 #include "arch/registers.h"
 #include "arena.h"
 #include "bpf/hw_event.h"
+#include "inferior/inferiors.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inferior/inferiors.h"
 #include "inferior/proc.h"
 
 enum { STOP_SECONDS = 120 };

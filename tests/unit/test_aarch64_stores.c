@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "inferior/registers.h"
+#include "inferior/thread.h"
 #include "stops/commit.h"
 #include "stops/ignore.h"
 #include "stops/life.h"

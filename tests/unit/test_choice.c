@@ -7,6 +7,7 @@
 
 #include "bpf/costs.h"
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/launch.h"
 #include "inferior/symbols.h"
 #include "stops/breakpoints.h"

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
 #include "inferior/wait.h"

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/launch.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"

@@ -17,6 +17,7 @@
 
 #include "bpf/placement.h"
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"

@@ -19,6 +19,7 @@
 #include "arch/registers.h"
 #include "inferior/memory.h"
 #include "inferior/registers.h"
+#include "inferior/thread.h"
 #include "stops/interrupt.h"
 #include "stops/life.h"
 #include "stops/nonstop.h"

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
+#include "inferior/thread.h"
 #include "inferior/tls.h"
 
 /*

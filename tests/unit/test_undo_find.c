@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/launch.h"
 #include "inferior/memory.h"
 #include "inferior/symbols.h"

@@ -9,6 +9,7 @@
 #include "bpf/placement.h"
 #include "bpf/uprobe.h"
 #include "inferior/memory.h"
+#include "inferior/thread.h"
 #include "stops/breakpoints.h"
 #include "tests/unit/support.h"
 

@@ -4,9 +4,11 @@
 #include <sys/prctl.h>
 
 #include "inferior/attach.h"
+#include "inferior/inferiors.h"
 #include "inferior/launch.h"
 #include "inferior/proc.h"
 #include "inferior/resume.h"
+#include "inferior/thread.h"
 #include "inferior/wait.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inferior/inferiors.h"
+
+#include <stdlib.h>
+
+#include "inferior/early.h"
+#include "inferior/memory.h"
+#include "inferior/syscalls.h"
+#include "inferior/terminal.h"
+#include "inferior/thread.h"
+#include "inferior/threaddb.h"
+
+void inferiors_init(struct inferiors *inferiors)
+{
+	*inferiors = (struct inferiors){.changed = true};
+	TAILQ_INIT(&inferiors->list);
+	TAILQ_INIT(&inferiors->expected);
+	TAILQ_INIT(&inferiors->has_pending);
+	inferiors->client = PATIENCE_NOBODY;
+}
+
+void inferiors_deinit(struct inferiors *inferiors)
+{
+	while (!TAILQ_EMPTY(&inferiors->list))
+		inferior_destroy(TAILQ_FIRST(&inferiors->list));
+	while (inferiors->early_stops) {
+		struct early_stop *stop = inferiors->early_stops;
+
+		inferiors->early_stops = stop->next;
+		free(stop);
+	}
+	table_deinit(&inferiors->by_tid);
+	free(take_ptr(inferiors->threaddb_path));
+}
+
+struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached)
+{
+	struct inferior *inferior = calloc(1, sizeof(*inferior));
+
+	if (!inferior)
+		return NULL;
+	inferior->pid = pid;
+	inferior->attached = attached;
+	inferior->arch = arch_native();
+	inferior->mem_fd = -1;
+	inferior->owner = inferiors;
+	TAILQ_INIT(&inferior->threads);
+	if (!thread_create(inferior, pid)) {
+		free(inferior);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&inferiors->list, inferior, link);
+	memory_open(inferior);
+	return inferior;
+}
+
+void inferior_destroy(struct inferior *inferior)
+{
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->vfork_parent == inferior)
+			other->vfork_parent = inferior->vfork_parent;
+	}
+	terminal_return(inferior->pid, inferior->lender_group);
+	early_forget(inferior);
+	threaddb_forget(inferior);
+	while (!TAILQ_EMPTY(&inferior->threads))
+		thread_destroy(TAILQ_FIRST(&inferior->threads));
+	TAILQ_REMOVE(&inferior->owner->list, inferior, link);
+	memory_close(inferior);
+	syscalls_clear(&inferior->syscalls);
+	free(inferior->pending_stop);
+	free(inferior);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernel tells of the signal that a thread has stopped for. */
+#ifndef TRUEHIT_INFERIOR_SIGINFO_H
+#define TRUEHIT_INFERIOR_SIGINFO_H
+
+#include <signal.h>
+
+#include "inferior/inferior.h"
+
+int thread_get_siginfo(const struct thread *thread, siginfo_t *info);
+int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
+
+#endif
