@@ -99,8 +99,3 @@ struct hit_costs hit_costs_measure(const struct arch_ops *arch,
 		  costs.hardware_ns, costs.emulated_ns, costs.stepped_ns);
 	return costs;
 }
-
-void hit_costs_append(unsigned int ns, struct buffer *out)
-{
-	buffer_printf(out, "%.1f us", ns / 1000.0);
-}

@@ -25,6 +25,7 @@
 #include "inferior/memory.h"
 #include "inferior/thread.h"
 #include "inferior/thread_end.h"
+#include "stops/hit_costs.h"
 #include "stops/trap.h"
 #include "stops/undo.h"
 

@@ -20,6 +20,7 @@
 #include "inferior/mapping.h"
 #include "inferior/proc.h"
 #include "stops/breakpoints.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 /* include/linux/errno.h: not meant for user space, and yet what it gets from

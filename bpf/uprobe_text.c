@@ -11,6 +11,7 @@
 
 #include "bpf/uprobe.h"
 #include "stops/breakpoints.h"
+#include "stops/text.h"
 #include "stops/trap.h"
 #include "stops/traps.h"
 

@@ -23,3 +23,9 @@ const char *event_kind_name(enum event_kind kind)
 {
 	return names[kind];
 }
+
+bool trap_is_reported(const struct event *event)
+{
+	return event->kind == EVENT_SIGNAL && event->signal == SIGTRAP &&
+	       event->siginfo.si_code == event->inferior->arch->breakpoint_si_code;
+}

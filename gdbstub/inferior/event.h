@@ -67,4 +67,7 @@ struct event {
 /** The name of a kind, for debugging output. */
 const char *event_kind_name(enum event_kind kind);
 
+/** Does the event tell of a breakpoint instruction that the thread has executed? */
+bool trap_is_reported(const struct event *event);
+
 #endif

@@ -12,6 +12,7 @@
 #include "rsp/chosen.h"
 #include "rsp/client.h"
 #include "stops/breakpoints.h"
+#include "stops/memory_write.h"
 #include "stops/replay.h"
 #include "stops/traps.h"
 #include "stops/watch.h"

@@ -13,6 +13,7 @@
 #include "stops/inspect.h"
 #include "stops/install.h"
 #include "stops/old_traps.h"
+#include "stops/planted.h"
 #include "stops/trap.h"
 #include "stops/location.h"
 #include "stops/look.h"

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bpf/costs.h"
 #include "stops/breakpoints.h"
+#include "stops/hit_costs.h"
+#include "stops/hit_costs.h"
+#include "stops/text.h"
 #include "stops/trap.h"
 #include "stops/traps.h"
 #include "stops/undo.h"

@@ -8,36 +8,10 @@
 #include "stops/choice.h"
 #include "stops/inspect.h"
 #include "stops/install.h"
+#include "stops/planted.h"
 #include "stops/share.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
-
-struct error *location_switch(struct location *location, enum location_state state)
-{
-	const struct engine_ops *ops = location->engine->ops;
-	int err = state == LOCATION_IN ? ops->resume(location->engine, location)
-				       : ops->suspend(location->engine, location);
-
-	if (err < 0)
-		return error_create(-err, "%s *0x%jx cannot be switched %s by %s",
-				    breakpoint_type_name(location->type),
-				    (uintmax_t)location->addr,
-				    state == LOCATION_IN ? "on" : "off", ops->name);
-	location->state = state;
-	if (state == LOCATION_IN)
-		location->fate = TRAP_PLANTED;
-	traps_changed(location);
-	return NULL;
-}
-
-bool location_must_stay_off(const struct location *location)
-{
-	bool is_trap = location->state == LOCATION_OUT
-			       ? location->type == BREAKPOINT_SOFTWARE
-			       : location->trap != NULL;
-
-	return is_trap && location->inferior->lenders > 0;
-}
 
 /* Watchpoints have little choice. */
 static bool is_chosen_otherwise(const struct location *location)

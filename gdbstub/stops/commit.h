@@ -5,12 +5,6 @@
 
 #include "stops/breakpoints.h"
 
-/** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
-struct error *location_switch(struct location *location, enum location_state state);
-
-/** Memory that is lent to a vfork child must hold no trap of ours. */
-bool location_must_stay_off(const struct location *location);
-
 /** Is there a location that cannot be served as it is any longer? */
 bool locations_are_outdated(const struct breakpoints *breakpoints);
 /** Such locations are put in anew at once. No thread may be running: a hit whose stop

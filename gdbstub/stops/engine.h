@@ -46,7 +46,7 @@ enum location_state {
 struct engine;
 struct trap;
 struct placements; /* bpf/placement.h */
-struct hit_costs;  /* bpf/costs.h */
+struct hit_costs;  /* stops/hit_costs.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -273,6 +273,16 @@ struct engine_ops {
 	const char *(*no_kernel_hits)(const struct engine *engine);
 };
 
+/** What programs in the kernel share with the server, for those who attach none. */
+struct kernel_side {
+	/* Operations of bpf/placement.h and placement_output.h. */
+	int (*output_fd)(const struct placements *placements);
+	size_t (*print_output)(struct placements *placements,
+			       const struct output *output, const struct output *own,
+			       bool all);
+	void (*set_shadow)(struct placements *placements, const struct shadow *shadow);
+};
+
 struct engine {
 	const struct engine_ops *ops;
 	void *state;				  /* the engine's own */
@@ -306,6 +316,7 @@ struct engines {
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
 	bool others_run;	   /* a stop halts no other thread: non-stop mode */
+	const struct kernel_side *kernel_side; /* NULL: there is none */
 	struct placements *placements; /* what kernel engines have in place */
 	struct shadow shadow;	       /* of all traps in place, and maybe of more: */
 	bool shadow_is_loose;	       /* ... traps have come and gone since */
@@ -315,11 +326,6 @@ struct engines {
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 
-/** Probes every engine; unusable ones are kept with the reason. The outputs, as in
- * struct run, must outlive them; their contents may change. */
-void engines_init(struct engines *engines, const struct output *output,
-		  const struct output *own_output);
-void engines_deinit(struct engines *engines);
 /** Are writes by system calls hits of watchpoints? What is in place follows at the next
  * commit. It is on at first. */
 void engines_set_watch_kernel(struct engines *engines, bool on);

@@ -9,6 +9,7 @@
 #include "inferior/registers.h"
 #include "stops/breakpoints.h"
 #include "stops/location.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 /* Inputs of an evaluation: the stopped thread, its registers as needed. */

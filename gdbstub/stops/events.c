@@ -19,6 +19,7 @@
 #include "stops/pending.h"
 #include "stops/proceed.h"
 #include "stops/step_over.h"
+#include "stops/text.h"
 #include "stops/trap.h"
 #include "stops/traps.h"
 #include "stops/unattended.h"

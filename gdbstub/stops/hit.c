@@ -9,6 +9,8 @@
 #include "stops/ignore.h"
 #include "stops/index.h"
 #include "stops/look.h"
+#include "stops/step_over.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/unexplained.h"
 #include "stops/watch.h"
@@ -86,7 +88,8 @@ static void look_later(const struct hits *hits, struct thread *thread,
 		       const struct hit *told)
 {
 	if (!told) {
-		look_begin(thread, hits);
+		if (look_begin(thread, hits))
+			step_over_looks(thread, hits);
 		return;
 	}
 	look_forget(thread);

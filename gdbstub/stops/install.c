@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "stops/choice.h"
+#include "stops/planted.h"
 #include "stops/share.h"
 #include "stops/slots.h"
 #include "stops/trap.h"
@@ -282,4 +283,22 @@ struct error *location_install(struct breakpoints *breakpoints,
 	if (error && error_errno(error) == ENOSPC)
 		return refuse(breakpoints, location, error);
 	return error;
+}
+
+void locations_put_in_again(struct breakpoints *breakpoints)
+{
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (!location->wanted || location->state != LOCATION_OUT ||
+		    location_must_stay_off(location))
+			continue;
+		error = location_install(breakpoints, location);
+		if (error)
+			log_warning("%s *0x%jx is lost: %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr, error_text(error));
+	}
 }

@@ -20,4 +20,7 @@ struct error *location_install(struct breakpoints *breakpoints,
 /** The client goes on: what it was refused is of no interest any longer. */
 void breakpoints_forget_refusal(struct breakpoints *breakpoints);
 
+/** Puts in what is wanted and out, and warns of what cannot be. */
+void locations_put_in_again(struct breakpoints *breakpoints);
+
 #endif

@@ -15,6 +15,7 @@
 #include "stops/location.h"
 #include "stops/look.h"
 #include "stops/run.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 /* The thread's last one; the code is looked at when somebody asks. */

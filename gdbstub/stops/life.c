@@ -14,6 +14,7 @@
 #include "inferior/siginfo.h"
 #include "inferior/wait.h"
 #include "stops/commit.h"
+#include "stops/engines.h"
 #include "stops/events.h"
 #include "stops/fork.h"
 #include "stops/halt.h"

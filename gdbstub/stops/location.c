@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stops/index.h"
+#include "stops/planted.h"
 #include "stops/traps.h"
 
 static const char *const type_names[] = {
@@ -112,4 +113,31 @@ struct hit_counts location_count(const struct location *location)
 
 	counts_clear(&counts);
 	return total;
+}
+
+struct error *location_switch(struct location *location, enum location_state state)
+{
+	const struct engine_ops *ops = location->engine->ops;
+	int err = state == LOCATION_IN ? ops->resume(location->engine, location)
+				       : ops->suspend(location->engine, location);
+
+	if (err < 0)
+		return error_create(-err, "%s *0x%jx cannot be switched %s by %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr,
+				    state == LOCATION_IN ? "on" : "off", ops->name);
+	location->state = state;
+	if (state == LOCATION_IN)
+		location->fate = TRAP_PLANTED;
+	traps_changed(location);
+	return NULL;
+}
+
+bool location_must_stay_off(const struct location *location)
+{
+	bool is_trap = location->state == LOCATION_OUT
+			       ? location->type == BREAKPOINT_SOFTWARE
+			       : location->trap != NULL;
+
+	return is_trap && location->inferior->lenders > 0;
 }

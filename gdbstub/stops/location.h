@@ -38,4 +38,10 @@ bool location_uses_hardware(const struct location *location);
 struct counts location_counts(const struct location *location);
 struct hit_counts location_count(const struct location *location);
 
+/** Switches a location that is not out: LOCATION_IN or LOCATION_SUSPENDED. */
+struct error *location_switch(struct location *location, enum location_state state);
+
+/** Memory that is lent to a vfork child must hold no trap of ours. */
+bool location_must_stay_off(const struct location *location);
+
 #endif

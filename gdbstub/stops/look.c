@@ -12,7 +12,6 @@
 #include "stops/breakpoints.h"
 #include "stops/index.h"
 #include "stops/run.h"
-#include "stops/step_over.h"
 #include "stops/watch.h"
 
 struct look_hit {
@@ -99,10 +98,8 @@ void look_begin(struct thread *thread, const struct hits *hits)
 	if (begin_at(thread, thread->look) < 0)
 		return; /* it has been killed */
 	for (unsigned int i = 0; i < hits->count; i++) {
-		if (!look_is_needed(&hits->hit[i]))
-			continue;
-		add_hit(thread->look, &hits->hit[i]);
-		step_over_look(thread, hits->hit[i].location);
+		if (look_is_needed(&hits->hit[i]))
+			add_hit(thread->look, &hits->hit[i]);
 	}
 }
 

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "inferior/event.h"
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/registers.h"
+#include "stops/text.h"
 #include "stops/trap.h"
 #include "stops/traps.h"
 

@@ -7,6 +7,7 @@
 #include "stops/guess.h"
 #include "stops/look.h"
 #include "stops/run.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
 

@@ -25,6 +25,7 @@
 #include "stops/look.h"
 #include "stops/nonstop.h"
 #include "stops/pending.h"
+#include "stops/planted.h"
 #include "stops/proceed.h"
 #include "stops/replay.h"
 #include "stops/traps.h"

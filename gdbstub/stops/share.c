@@ -11,55 +11,12 @@
 #include "stops/slots.h"
 
 enum {
-	MEMBERS_MAX = HITS_MAX,
 	BLOCK = 8, /* so many aligned bytes one slot can watch, on every processor */
 	SPAN_MAX = HW_SLOTS_MAX * BLOCK,
 };
 
-/* Locations that share: their engine_data. */
-struct share {
-	LIST_ENTRY(share) link;
-	struct location carrier; /* in no list; its engine is an ordinary one */
-	struct location *member[MEMBERS_MAX];
-	unsigned int count;
-};
-
 /* The engine's state. */
 LIST_HEAD(share_list, share);
-
-static struct share *share_of(const struct location *location)
-{
-	if (location->state == LOCATION_OUT || location->engine->ops != &shared_engine)
-		return NULL;
-	return location->engine_data;
-}
-
-const struct location *share_carrier(const struct location *location)
-{
-	const struct share *share = share_of(location);
-
-	return share ? &share->carrier : NULL;
-}
-
-bool share_leads(const struct location *location)
-{
-	const struct share *share = share_of(location);
-
-	return share && share->member[0] == location;
-}
-
-void share_print_others(const struct location *location, struct buffer *out)
-{
-	const struct share *share = share_of(location);
-	const char *separator = "";
-
-	for (unsigned int i = 0; share && i < share->count; i++) {
-		if (share->member[i] == location)
-			continue;
-		buffer_printf(out, "%s%u", separator, share->member[i]->number);
-		separator = ", ";
-	}
-}
 
 /* ---- the carrier ---- */
 
@@ -217,7 +174,7 @@ static bool saves(const struct half *a, const struct half *b, struct location *c
 	struct location wide;
 
 	if (x == y || end - start > SPAN_MAX ||
-	    half_count(a) + half_count(b) > MEMBERS_MAX)
+	    half_count(a) + half_count(b) > SHARE_MEMBERS_MAX)
 		return false;
 	*carrier = (struct location){.inferior = x->inferior,
 				     .type = WATCHPOINT_WRITE,

@@ -47,9 +47,6 @@ bool trap_is_code(const struct location *location);
  * memory that inferiors share, it may be another's. */
 struct location *trap_at(struct inferior *inferior, uint64_t addr);
 
-/** Does the event tell of a breakpoint instruction that the thread has executed? */
-bool trap_is_reported(const struct event *event);
-
 /**
  * The location of the engine's whose trap the thread has just executed, without the
  * kernel taking it for its own: the thread is put back there. NULL: the event is none
@@ -72,15 +69,6 @@ struct location *trap_rival(const struct location *location, bool kernel);
  */
 bool trap_skip_own(struct thread *thread);
 
-/** Puts the program's own bytes into @data, read from memory at @addr. */
-void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
-			  size_t len);
-/**
- * Writes @data to memory at @addr; traps in there stay, the bytes under them
- * change. 0 or a negative errno (then nothing has changed).
- */
-int traps_write_under(struct inferior *inferior, uint64_t addr, const void *data,
-		      size_t len);
 /** Writes a location's original bytes into a copy of the process (a fork). */
 int trap_clean(const struct location *location, struct inferior *child);
 

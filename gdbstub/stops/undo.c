@@ -7,6 +7,7 @@
 #include "inferior/symbols.h"
 #include "stops/breakpoints.h"
 #include "stops/decoder.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 /* Does the frame pointer point to the frame at @addr? */

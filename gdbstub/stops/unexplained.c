@@ -10,6 +10,7 @@
 #include "inferior/registers.h"
 #include "stops/access.h"
 #include "stops/index.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 /* Of a thread, as far as it is needed here. */

@@ -9,6 +9,7 @@
 #include "stops/location.h"
 #include "stops/run.h"
 #include "stops/share.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 
 bool watch_looks_after(const struct location *location)

@@ -22,6 +22,7 @@
 #include "stops/life.h"
 #include "stops/nonstop.h"
 #include "stops/run.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"

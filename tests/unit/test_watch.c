@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "stops/life.h"
+#include "stops/memory_write.h"
 #include "stops/run.h"
+#include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/support.h"

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Locations that share hardware slots, and what is in place for them. */
+#ifndef TRUEHIT_STOPS_CARRIER_H
+#define TRUEHIT_STOPS_CARRIER_H
+
+#include <stdbool.h>
+
+#include "stops/breakpoints.h"
+
+enum { SHARE_MEMBERS_MAX = HITS_MAX };
+
+/** Locations that share: their engine_data. */
+struct share {
+	LIST_ENTRY(share) link;
+	struct location carrier; /* in no list; its engine is an ordinary one */
+	struct location *member[SHARE_MEMBERS_MAX];
+	unsigned int count;
+};
+
+/** What the location is one of, or NULL. */
+struct share *share_of(const struct location *location);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/planted.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+static size_t count_locations(const struct inferiors *inferiors)
+{
+	const struct inferior *inferior;
+	const struct location *location;
+	size_t count = 0;
+
+	TAILQ_FOREACH (inferior, &inferiors->list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link)
+			count++;
+	}
+	return count;
+}
+
+static struct shadow_range bytes_of(const struct location *location)
+{
+	return (struct shadow_range){location->addr,
+				     location->addr +
+					     location->inferior->arch->breakpoint_len};
+}
+
+/* The bytes under the traps of all inferiors; returns how many ranges. */
+static size_t list_traps(const struct inferiors *inferiors, struct shadow_range *traps)
+{
+	const struct inferior *inferior;
+	const struct location *location;
+	size_t count = 0;
+
+	TAILQ_FOREACH (inferior, &inferiors->list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
+			if (location->state == LOCATION_IN && location->trap)
+				traps[count++] = bytes_of(location);
+		}
+	}
+	return count;
+}
+
+/* What is lifted for a step comes again: the shadow has it still. */
+void traps_changed(struct location *location)
+{
+	struct engines *engines = location->inferior->breakpoints->engines;
+	bool is_lifted = location->lifted_in == engines->shadow_round + 1;
+
+	if (!location->trap)
+		return;
+	if (location->state != LOCATION_IN) {
+		engines->shadow_lifted += !is_lifted;
+		location->lifted_in = engines->shadow_round + 1;
+		return;
+	}
+	location->lifted_in = 0;
+	if (is_lifted) {
+		engines->shadow_lifted--;
+		return;
+	}
+	engines->shadow_is_loose = true;
+	shadow_add(&engines->shadow, bytes_of(location));
+	placements_set_shadow(engines->placements, &engines->shadow);
+}
+
+/* To put all traps in order takes its time: while only steps follow, a byte that is in
+ * it for nothing makes a maybe of a hit at worst. */
+void traps_update_shadow(struct breakpoints *breakpoints, bool stepping)
+{
+	const struct inferiors *inferiors = breakpoints->inferior->owner;
+	struct engines *engines = breakpoints->engines;
+	_cleanup_free_ struct shadow_range *traps = NULL;
+
+	if (!engines->shadow_is_loose && (stepping || engines->shadow_lifted == 0))
+		return;
+	engines->shadow_is_loose = false;
+	engines->shadow_lifted = 0;
+	engines->shadow_round++;
+	traps = calloc(count_locations(inferiors) + 1, sizeof(*traps));
+	/* Out of memory: no byte is what it seems. */
+	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
+	if (traps)
+		engines->shadow = shadow_around(traps, list_traps(inferiors, traps));
+	placements_set_shadow(engines->placements, &engines->shadow);
+}
