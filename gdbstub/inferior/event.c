@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inferior/event.h"
 
+#include "inferior/inferior.h"
+
 static const char *const names[] = {
 	[EVENT_NONE] = "none",
 	[EVENT_SIGNAL] = "signal",

@@ -8,6 +8,7 @@
 #include "agent/print.h"
 #include "inferior/symbols.h"
 #include "inferior/thread.h"
+#include "stops/carrier.h"
 #include "stops/ignore.h"
 #include "stops/inspect.h"
 #include "stops/location.h"

@@ -20,4 +20,11 @@ struct share {
 /** What the location is one of, or NULL. */
 struct share *share_of(const struct location *location);
 
+/** The carrier of a location that shares, or NULL. */
+const struct location *share_carrier(const struct location *location);
+/** Is it the one that counts for all with its carrier? */
+bool share_leads(const struct location *location);
+/** Appends the numbers of those that it shares with: "2, 3". */
+void share_print_others(const struct location *location, struct buffer *out);
+
 #endif

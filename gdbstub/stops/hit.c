@@ -82,6 +82,14 @@ static const struct hit *choose(const struct hit *first, const struct hit *other
 	return better ? other : first;
 }
 
+static void step_over_for_look(struct thread *thread, const struct hits *hits)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		if (look_is_needed(&hits->hit[i]))
+			step_over_look(thread, hits->hit[i].location);
+	}
+}
+
 /* Hits that are decided after the access: it is made, unless the client is told of
  * another one that comes before it. Then it makes a step, and decides itself. */
 static void look_later(const struct hits *hits, struct thread *thread,
@@ -89,7 +97,7 @@ static void look_later(const struct hits *hits, struct thread *thread,
 {
 	if (!told) {
 		if (look_begin(thread, hits))
-			step_over_looks(thread, hits);
+			step_over_for_look(thread, hits);
 		return;
 	}
 	look_forget(thread);

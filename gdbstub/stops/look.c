@@ -87,20 +87,21 @@ static void add_hit(struct look *look, const struct hit *hit)
 					  .addr = hit->location->addr};
 }
 
-void look_begin(struct thread *thread, const struct hits *hits)
+bool look_begin(struct thread *thread, const struct hits *hits)
 {
 	if (!thread->look)
 		thread->look = calloc(1, sizeof(*thread->look));
 	if (!thread->look) {
 		log_warning("out of memory: a hit of thread %d is lost", thread->tid);
-		return;
+		return false;
 	}
 	if (begin_at(thread, thread->look) < 0)
-		return; /* it has been killed */
+		return false; /* it has been killed */
 	for (unsigned int i = 0; i < hits->count; i++) {
 		if (look_is_needed(&hits->hit[i]))
 			add_hit(thread->look, &hits->hit[i]);
 	}
+	return true;
 }
 
 bool look_is_wanted(const struct thread *thread)

@@ -20,8 +20,9 @@ struct stop;
 
 /** Can this hit only be decided after the access, which the thread has not made yet? */
 bool look_is_needed(const struct hit *hit);
-/** A stopped thread is to make the access: notes its hits that need it. */
-void look_begin(struct thread *thread, const struct hits *hits);
+/** A stopped thread is to make the access, by a step over its hits that need it, which
+ * are noted. False: they are lost, or the thread is. */
+bool look_begin(struct thread *thread, const struct hits *hits);
 /** Is one of its hits in wait for that? */
 bool look_is_wanted(const struct thread *thread);
 /** It makes it now, while every other thread is halted: notes what is there. */

@@ -5,6 +5,12 @@
 
 #include "base/cleanup.h"
 
+static void tell_kernel(const struct engines *engines)
+{
+	if (engines->kernel_side)
+		engines->kernel_side->set_shadow(engines->placements, &engines->shadow);
+}
+
 static size_t count_locations(const struct inferiors *inferiors)
 {
 	const struct inferior *inferior;
@@ -65,7 +71,7 @@ void traps_changed(struct location *location)
 	}
 	engines->shadow_is_loose = true;
 	shadow_add(&engines->shadow, bytes_of(location));
-	placements_set_shadow(engines->placements, &engines->shadow);
+	tell_kernel(engines);
 }
 
 /* To put all traps in order takes its time: while only steps follow, a byte that is in
@@ -86,5 +92,5 @@ void traps_update_shadow(struct breakpoints *breakpoints, bool stepping)
 	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
 	if (traps)
 		engines->shadow = shadow_around(traps, list_traps(inferiors, traps));
-	placements_set_shadow(engines->placements, &engines->shadow);
+	tell_kernel(engines);
 }

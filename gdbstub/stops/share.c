@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stops/carrier.h"
 #include "stops/install.h"
 #include "stops/location.h"
 #include "stops/slots.h"

@@ -19,11 +19,4 @@ bool share_two(struct breakpoints *breakpoints, struct location *newcomer);
 /** Takes all that share out, so that the commit puts them in as there is room now. */
 void share_part(struct breakpoints *breakpoints);
 
-/** The carrier of a location that shares, or NULL. */
-const struct location *share_carrier(const struct location *location);
-/** Is it the one that counts for all with its carrier? */
-bool share_leads(const struct location *location);
-/** Appends the numbers of those that it shares with: "2, 3". */
-void share_print_others(const struct location *location, struct buffer *out);
-
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "inferior/symbols.h"
+#include "stops/carrier.h"
 #include "stops/location.h"
 #include "stops/share.h"
 

@@ -2,6 +2,7 @@
 #include "stops/step_over.h"
 
 #include "inferior/registers.h"
+#include "stops/carrier.h"
 #include "stops/commit.h"
 #include "stops/index.h"
 #include "stops/location.h"

@@ -4,21 +4,10 @@
 
 #include "stops/location.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/log.h"
-#include "bpf/placement.h"
-#include "inferior/memory.h"
-#include "stops/commit.h"
 #include "stops/index.h"
-#include "stops/install.h"
-#include "stops/old_traps.h"
 #include "stops/text.h"
 #include "stops/trap.h"
-#include "stops/replay.h"
-#include "stops/watch.h"
 
 static void clean_child(const struct breakpoints *breakpoints, struct inferior *child)
 {

@@ -5,6 +5,7 @@
 
 #include "inferior/memory.h"
 #include "inferior/registers.h"
+#include "stops/carrier.h"
 #include "stops/ignore.h"
 #include "stops/location.h"
 #include "stops/run.h"
