@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "rng.h"
+#include "tests/unit/rng.h"
 
 /** Around an arena_pointer() there are at least so many resident bytes. */
 enum { ARENA_MARGIN = 256 };

@@ -11,7 +11,7 @@
 #define TRUEHIT_FUZZ_GENERATOR_H
 
 #include "program.h"
-#include "rng.h"
+#include "tests/unit/rng.h"
 
 enum { NESTING_MAX = 4 }; /* blocks within blocks, values within values */
 

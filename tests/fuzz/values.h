@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "rng.h"
+#include "tests/unit/rng.h"
 
 enum { EDGE_VALUES = 16 };
 

@@ -246,10 +246,3 @@ struct stop wait_stop(struct run *run)
 	cr_assert_fail("no stop in time");
 	return stop;
 }
-
-/* ---- numbers ---- */
-
-uint64_t next_random(uint64_t *x)
-{
-	return *x = *x * UINT64_C(6364136223846793005) + 1442695040888963407;
-}

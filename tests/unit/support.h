@@ -93,9 +93,4 @@ void tracee_end(const struct tracee *tracee);
 /** Waits for it; fails the test if it does not come. */
 struct stop wait_stop(struct run *run);
 
-/* ---- numbers ---- */
-
-/** A pseudo-random number from the last one. */
-uint64_t next_random(uint64_t *x);
-
 #endif

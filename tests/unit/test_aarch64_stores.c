@@ -25,6 +25,7 @@
 #include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum { OPS = 200, PAGE = 4096, TURNS = 40 };
@@ -379,24 +380,24 @@ TestSuite(watch_stores, .init = set_up, .fini = tear_down, .timeout = 600);
 
 /* ---- one thread ---- */
 
-static uint64_t few_values(void)
+static uint64_t few_values(struct rng *rng)
 {
-	return rand() % 3 == 0 ? 0x0101010101010101 : rand() % 2 == 0 ? 1 : 0;
+	return rng_below(rng, 3) == 0 ? 0x0101010101010101 : rng_below(rng, 2);
 }
 
 /* @kinds: the first so many forms. */
-static void write_script(int kinds)
+static void write_script(struct rng *rng, unsigned int kinds)
 {
 	script->go = 0;
 	for (int i = 0; i < OPS; i++) {
 		struct op op = {
-			.form = (enum form)(rand() % kinds),
-			.first = few_values(),
-			.second = few_values(),
-			.renew = rand() % 4 == 0,
+			.form = (enum form)(rng_below(rng, kinds)),
+			.first = few_values(rng),
+			.second = few_values(rng),
+			.renew = rng_below(rng, 4) == 0,
 		};
 
-		op.offset = rand() % ((int)model.len + 8) - 8;
+		op.offset = (int)rng_below(rng, model.len + 8) - 8;
 		script->op[i] = op;
 	}
 }
@@ -466,11 +467,11 @@ Test(watch_stores, all_forms)
 	static const struct {
 		unsigned int offset, len;
 	} regions[] = {{0, 8}, {0, 4}, {4, 4}, {6, 1}, {0, 16}, {4, 8}};
+	struct rng rng = {3};
 
-	srand(3);
 	for (size_t i = 0; i < sizeof(regions) / sizeof(*regions); i++) {
 		watch_region(regions[i].offset, regions[i].len);
-		write_script(FILTERED);
+		write_script(&rng, FILTERED);
 		check_script();
 		cr_expect_gt(model.shown, 5);
 		cr_expect_eq(model.needless, 0, "%u bytes at %u: %u in vain", model.len,
@@ -481,10 +482,11 @@ Test(watch_stores, all_forms)
 /* Nor is one forgotten among others, which are told. */
 Test(watch_stores, among_other_changes)
 {
-	srand(4);
+	struct rng rng = {4};
+
 	for (int round = 0; round < 3; round++) {
 		watch_region(round * 4, 8);
-		write_script(FORMS);
+		write_script(&rng, FORMS);
 		check_script();
 		cr_expect_gt(model.shown, 5);
 	}
@@ -493,12 +495,13 @@ Test(watch_stores, among_other_changes)
 /* While hits are ignored, each is one; the next change is told. */
 Test(watch_stores, ignored)
 {
+	struct rng rng = {1};
 	struct inferior *inferior;
 	struct location *location;
 	struct stop stop;
 
 	watch_region(0, 8);
-	write_script(1);
+	write_script(&rng, 1);
 	for (int i = 0; i < OPS; i++)
 		script->op[i] = (struct op){.form = STR_X, .first = i < 20 ? 5 : 6};
 	inferior = start(child_main);
@@ -517,11 +520,12 @@ Test(watch_stores, ignored)
  * before that is done. */
 Test(watch_stores, non_stop)
 {
+	struct rng rng = {1};
 	const struct location *location;
 	struct inferior *inferior;
 
 	watch_region(0, 8);
-	write_script(1);
+	write_script(&rng, 1);
 	inferior = start(child_main);
 	location = TAILQ_FIRST(&inferior->breakpoints->locations);
 	commit(inferior);

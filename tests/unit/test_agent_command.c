@@ -9,6 +9,7 @@
 #include "agent/format.h"
 #include "agent/interp.h"
 #include "agent/print.h"
+#include "tests/unit/rng.h"
 
 enum { MEMORY_ADDR = 0x1000, MEMORY_LEN = 0x20000 };
 
@@ -364,7 +365,7 @@ Test(agent_command, is_shown_as_typed)
 Test(agent_command, random_formats_never_hurt)
 {
 	static const char alphabet[] = "%%%%dxscpul0123.-+# *\\n\"hjLzfq\x80";
-	unsigned int seed = 7;
+	struct rng rng = {7};
 
 	for (int round = 0; round < 100000; round++) {
 		char text[16] = {0};
@@ -372,7 +373,7 @@ Test(agent_command, random_formats_never_hurt)
 		struct buffer out _cleanup_buffer_ = {0};
 
 		for (size_t i = 0; i < sizeof(text) - 1; i++)
-			text[i] = alphabet[(size_t)rand_r(&seed) % sizeof(alphabet)];
+			text[i] = alphabet[rng_below(&rng, sizeof(alphabet))];
 		for (;;) {
 			struct format_piece piece;
 			struct error *error = format_next(&format, &piece);
@@ -384,7 +385,7 @@ Test(agent_command, random_formats_never_hurt)
 			if (piece.kind == FORMAT_STRING)
 				format_string(&piece, "text", 4, &out);
 			else if (piece.kind != FORMAT_TEXT)
-				format_value(&piece, (uint64_t)rand_r(&seed), &out);
+				format_value(&piece, rng_next(&rng), &out);
 		}
 		cr_assert_leq(format, text + sizeof(text) - 1);
 	}

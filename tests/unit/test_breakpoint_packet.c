@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "rsp/zpacket.h"
+#include "tests/unit/rng.h"
 
 static struct cursor text(const char *string)
 {
@@ -114,7 +115,7 @@ Test(zpacket, bad_commands)
 /* Any bytes: an end or an error, and never a step beyond the packet. */
 Test(zpacket, random_packets_never_hurt)
 {
-	unsigned int seed = 11;
+	struct rng rng = {11};
 
 	for (int round = 0; round < 50000; round++) {
 		char packet[24];
@@ -122,7 +123,7 @@ Test(zpacket, random_packets_never_hurt)
 		struct error *error;
 
 		for (size_t i = 0; i < sizeof(packet); i++)
-			packet[i] = "0123,;;XXacmds:"[rand_r(&seed) % 15];
+			packet[i] = "0123,;;XXacmds:"[rng_below(&rng, 15)];
 		memcpy(packet, "0,1,1;", 6);
 		error = zpacket_parse((struct cursor){packet, packet + sizeof(packet)},
 				      &parsed);

@@ -29,6 +29,7 @@
 #include "bpf/compile.h"
 #include "bpf/hits.h"
 #include "bpf/kernel.h"
+#include "tests/unit/rng.h"
 
 enum {
 	NARGS = 6,
@@ -1497,17 +1498,13 @@ Test(compile, a_full_ring_is_counted)
 /* Random programs */
 
 struct random {
-	uint64_t state;
+	struct rng rng;
 	bool loops; /* are there any? */
 };
 
-/* xorshift64 (Marsaglia 2003) */
-static uint64_t draw(struct random *r, uint64_t below)
+static unsigned int draw(struct random *r, unsigned int below)
 {
-	r->state ^= r->state << 13;
-	r->state ^= r->state >> 7;
-	r->state ^= r->state << 17;
-	return (r->state >> 8) % below;
+	return rng_below(&r->rng, below);
 }
 
 static void random_value(struct random *r, struct text *t, unsigned int level);
@@ -1523,8 +1520,7 @@ static void random_leaf(struct random *r, struct text *t)
 		break;
 	case 2:
 		op16(t, AGENT_REG,
-		     (uint16_t)(draw(r, 60) ? ROW_32 + draw(r, 4)
-					    : (uint64_t)ROW_MISSING));
+		     (uint16_t)(draw(r, 60) ? ROW_32 + draw(r, 4) : ROW_MISSING));
 		break;
 	default:
 		op16(t, AGENT_REG, (uint16_t)draw(r, NARGS));
@@ -1598,7 +1594,7 @@ static void random_branch(struct random *r, struct text *t, unsigned int level)
 static void random_shuffle(struct random *r, struct text *t, unsigned int level)
 {
 	static const uint8_t codes[] = {AGENT_SWAP, AGENT_ROT, AGENT_ROT, AGENT_SWAP};
-	unsigned int depth = 3, steps = (unsigned int)draw(r, 6);
+	unsigned int depth = 3, steps = draw(r, 6);
 
 	for (int i = 0; i < 3; i++)
 		random_value(r, t, level);
@@ -1682,7 +1678,8 @@ static void random_value(struct random *r, struct text *t, unsigned int level)
 static void random_args(struct random *r)
 {
 	for (unsigned int i = 0; i < NARGS; i++)
-		exchange->args[i] = draw(r, 2) ? values[draw(r, NVALUES)] : r->state;
+		exchange->args[i] =
+			draw(r, 2) ? values[draw(r, NVALUES)] : rng_next(&r->rng);
 }
 
 /* A random value, compared to what it is for the first arguments. */
@@ -1707,7 +1704,7 @@ static struct agent_expr *random_condition(struct random *r)
 
 static void try_random(uint64_t seed, bool loops, unsigned int count)
 {
-	struct random r = {seed, loops};
+	struct random r = {{seed}, loops};
 	struct bpf_compile_options options = default_options();
 	unsigned int verdicts[3] = {0};
 	bool natively = bpf_kernel_divides_signed();

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rsp/frame.h"
+#include "tests/unit/rng.h"
 
 enum { LIMIT = 64 };
 
@@ -208,17 +209,17 @@ Test(frame, runs_of_digits_are_short)
 Test(frame, round_trip_of_any_payload)
 {
 	static const char bytes[] = "a0#$}*+-\x03\x00\xff";
-	unsigned int seed = 20250601;
+	struct rng rng = {20250601};
 
 	for (int round = 0; round < 3000; round++) {
 		char payload[400];
 		size_t len = 0;
 
-		while (len < sizeof(payload) && rand_r(&seed) % 16) {
-			size_t run = (size_t)rand_r(&seed) % 130;
-			char byte = rand_r(&seed) % 2
-					    ? bytes[rand_r(&seed) % sizeof(bytes)]
-					    : (char)rand_r(&seed);
+		while (len < sizeof(payload) && rng_below(&rng, 16)) {
+			size_t run = rng_below(&rng, 130);
+			char byte = rng_chance(&rng, 50)
+					    ? bytes[rng_below(&rng, sizeof(bytes))]
+					    : (char)rng_next(&rng);
 
 			while (run-- && len < sizeof(payload))
 				payload[len++] = byte;
@@ -230,7 +231,7 @@ Test(frame, round_trip_of_any_payload)
 /* Whatever comes in, a good packet behind it is understood. */
 Test(frame, random_bytes_never_hurt)
 {
-	unsigned int seed = 7;
+	struct rng rng = {7};
 	struct frame_decoder decoder;
 
 	frame_decoder_init(&decoder, LIMIT);
@@ -239,8 +240,9 @@ Test(frame, random_bytes_never_hurt)
 		char noise[40];
 
 		for (size_t i = 0; i < sizeof(noise); i++)
-			noise[i] = rand_r(&seed) % 2 ? (char)rand_r(&seed)
-						     : "$#*}+-09af"[rand_r(&seed) % 10];
+			noise[i] = rng_chance(&rng, 50)
+					   ? (char)rng_next(&rng)
+					   : "$#*}+-09af"[rng_below(&rng, 10)];
 		decode_into(&decoder, noise, sizeof(noise), &found);
 		buffer_reset(&found);
 		decode_into(&decoder, "$qC#b4", 6, &found);

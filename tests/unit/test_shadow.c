@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stops/shadow.h"
+#include "tests/unit/rng.h"
 
 #include <criterion/criterion.h>
 
@@ -42,13 +43,14 @@ Test(shadow, the_widest_gaps)
 Test(shadow, covers_every_trap)
 {
 	struct shadow_range traps[50];
-	uint64_t x = 1;
+	struct rng rng = {1};
 
 	for (int round = 0; round < 1000; round++) {
 		struct shadow shadow;
 
 		for (int i = 0; i < 50; i++) {
-			x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+			uint64_t x = rng_next(&rng);
+
 			traps[i].start = x >> 40 << (x >> 36 & 7);
 			traps[i].end = traps[i].start + 1 + (x >> 33 & 3);
 		}
@@ -89,20 +91,20 @@ static bool covers(struct shadow_range range, uint64_t byte)
 	return byte >= range.start && byte < range.end;
 }
 
-/* Whatever comes: no trap is outside, nor in a gap. */
+/* Whatever comes: no trap is outside, nor in a gap. Traps are all of the same length.
+ */
 Test(shadow, grown_hides_all_traps)
 {
-	uint64_t random = 1;
+	struct rng rng = {1};
 
 	for (int round = 0; round < 200; round++) {
 		struct shadow_range traps[40];
+		uint64_t len = 1 + rng_below(&rng, 4);
 		struct shadow shadow = {0};
 
 		for (int i = 0; i < 40; i++) {
-			random = random * UINT64_C(6364136223846793005) +
-				 UINT64_C(1442695040888963407);
-			traps[i].start = random >> 32 & 1023;
-			traps[i].end = traps[i].start + 1 + (random >> 50 & 3);
+			traps[i].start = rng_below(&rng, 1024);
+			traps[i].end = traps[i].start + len;
 			shadow_add(&shadow, traps[i]);
 			for (int j = 0; j <= i; j++) {
 				uint64_t first = traps[j].start,

@@ -18,6 +18,7 @@
 #include "arch/arch.h"
 #include "arch/registers.h"
 #include "stops/decoder.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum {
@@ -53,21 +54,17 @@ struct tally {
 static struct decoder decoder;
 static struct state before, after;
 static struct tally tally;
-static uint64_t seed = 1;
+static struct rng rng = {1};
 static pid_t child;
 
-/* xorshift64*, Vigna 2016 */
 static uint64_t rnd(void)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dULL;
+	return rng_next(&rng);
 }
 
-static uint64_t below(uint64_t limit)
+static unsigned int below(unsigned int limit)
 {
-	return (rnd() >> 11) % limit;
+	return rng_below(&rng, limit);
 }
 
 static bool one_in(unsigned int n)

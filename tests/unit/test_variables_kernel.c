@@ -18,6 +18,7 @@
 #include "bpf/compiler.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum { NVARIABLES = 6, NINPUTS = 4, FIRST = 10 /* number of the first variable */ };
@@ -514,9 +515,11 @@ static enum bpf_verdict interpret(const struct agent_list *list,
 
 /* ---- any conditions ---- */
 
+static struct rng rng = {1};
+
 static unsigned int below(unsigned int limit)
 {
-	return (unsigned int)(random() % limit);
+	return rng_below(&rng, limit);
 }
 
 /* if (input) $i = ... */
@@ -586,7 +589,7 @@ static void compare(const struct agent_list *list, struct variables *model)
 	uint64_t wanted;
 
 	for (int i = 0; i < NINPUTS; i++)
-		inputs[i] = below(3) ? below(4) : (uint64_t)random() << 32;
+		inputs[i] = below(3) ? below(4) : rng_next(&rng) << 32;
 	expected = interpret(list, model);
 	got = pass();
 	for (size_t i = 0; i < list->count; i++)
@@ -603,7 +606,6 @@ Test(variables_kernel, any_conditions_as_interpreted)
 {
 	struct variables model = {0};
 
-	srandom(1);
 	for (unsigned int i = 0; i < NVARIABLES; i++) {
 		set(i, i);
 		cr_assert_null(variables_set(&model, FIRST + i, i));

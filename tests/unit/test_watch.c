@@ -19,6 +19,7 @@
 #include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum { OPS = 400, ROUNDS = 4, PAGE = 4096 };
@@ -204,20 +205,22 @@ static void use_only(int engine)
 
 /* Values are few, so that many stores change nothing. @kinds: of other operations, from
  * HIDDEN on. */
-static void write_script(int kinds)
+static void write_script(struct rng *rng, unsigned int kinds)
 {
 	script->go = 0;
 	for (int i = 0; i < OPS; i++) {
-		int store = model.len >= 8 && rand() % 3 == 0 ? WIDE : STORE;
+		int store = model.len >= 8 && rng_below(rng, 3) == 0 ? WIDE : STORE;
 
 		script->op[i] = (struct op){
-			.kind = rand() % 3 > 0 ? store : HIDDEN + rand() % kinds,
-			.attention = rand() % 3,
-			.action = rand() % 4,
-			.offset = (unsigned int)rand() % model.len,
-			.client_offset = (unsigned int)rand() % model.len,
-			.value = (uint8_t)(rand() % 2),
-			.client_value = (uint8_t)(rand() % 2),
+			.kind = rng_below(rng, 3) > 0
+					? store
+					: HIDDEN + (int)rng_below(rng, kinds),
+			.attention = (int)rng_below(rng, 3),
+			.action = (int)rng_below(rng, 4),
+			.offset = rng_below(rng, model.len),
+			.client_offset = rng_below(rng, model.len),
+			.value = (uint8_t)rng_below(rng, 2),
+			.client_value = (uint8_t)rng_below(rng, 2),
 		};
 	}
 }
@@ -334,15 +337,15 @@ static void check(int engine)
 		unsigned int offset, len;
 	} regions[] = {{8, 1},	{11, 1}, {8, 2},   {8, 4},	   {8, 8},
 		       {12, 8}, {8, 16}, {32, 32}, {PAGE - 8, 16}, {PAGE - 4, 8}};
+	struct rng rng = {5};
 
 	use_only(engine);
-	srand(5);
 	for (size_t i = 0; i < ROUNDS * sizeof(regions) / sizeof(*regions); i++) {
 		size_t r = i % (sizeof(regions) / sizeof(*regions));
 
 		model.addr = (uint64_t)(uintptr_t)memory + regions[r].offset;
 		model.len = regions[r].len;
-		write_script(SIGNAL - HIDDEN + 1);
+		write_script(&rng, SIGNAL - HIDDEN + 1);
 		check_one();
 	}
 }
@@ -386,13 +389,13 @@ static void check_condition(int engine)
 {
 	struct agent_expr *condition;
 	struct inferior *inferior;
+	struct rng rng = {6};
 	struct stop stop;
 
 	use_only(engine);
-	srand(6);
 	model.addr = (uint64_t)(uintptr_t)memory + 8;
 	model.len = 2;
-	write_script(1);
+	write_script(&rng, 1);
 	inferior = start();
 	condition = quotient();
 	insert(inferior, condition);

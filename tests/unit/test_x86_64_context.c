@@ -21,6 +21,7 @@
 #include "bpf/kernel.h"
 #include "inferior/inferior.h"
 #include "inferior/registers.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum { ROUNDS = 2000, STEPPED_ROUNDS = 300, VALUES_MAX = 256 };
@@ -53,10 +54,10 @@ __asm__(".text\n"
 
 static void child_main(uint64_t also)
 {
-	uint64_t x = 12345;
+	struct rng rng = {12345};
 
 	for (;;)
-		with_flags(PLAIN_FLAGS | (next_random(&x) >> 32 & FLAGS) | also);
+		with_flags(PLAIN_FLAGS | (rng_next(&rng) >> 32 & FLAGS) | also);
 }
 
 /* ---- the program ---- */

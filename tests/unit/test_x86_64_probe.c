@@ -21,6 +21,7 @@
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "stops/decoder.h"
+#include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
 enum { ROUNDS = 10, FLAG_ROUNDS = 300 };
@@ -69,10 +70,11 @@ __asm__(".text\n"
 static void child_main(uint64_t flags)
 {
 	pid_t self = getpid();
-	uint64_t x = 12345;
+	struct rng rng = {12345};
 
 	for (;;) {
-		next_random(&x);
+		uint64_t x = rng_next(&rng);
+
 		(flags ? probed_with_flags : probed)(PLAIN_FLAGS | (x >> 32 & FLAGS), x,
 						     x >> 61);
 		kill(self, SIGSTOP);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random numbers that are the same everywhere: splitmix64 (Steele, Lea, Flood,
+/* The random numbers of all tests, the same everywhere: splitmix64 (Steele, Lea, Flood,
  * "Fast splittable pseudorandom number generators", 2014). */
-#ifndef TRUEHIT_FUZZ_RNG_H
-#define TRUEHIT_FUZZ_RNG_H
+#ifndef TRUEHIT_TESTS_RNG_H
+#define TRUEHIT_TESTS_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* {seed} is a stream of its own. */
 struct rng {
 	uint64_t state;
 };
