@@ -7,9 +7,9 @@
 #ifndef TRUEHIT_FUZZ_PROGRAM_H
 #define TRUEHIT_FUZZ_PROGRAM_H
 
-#include "assembler.h"
 #include "roles.h"
 #include "stops/shadow.h"
+#include "tests/unit/assembler.h"
 
 enum {
 	BATCH = 16, /* programs loaded as one */

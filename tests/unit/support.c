@@ -74,14 +74,6 @@ void start_programs(struct bpf_kernel *kernel, struct programs *programs,
 	programs_init(programs, kernel, arch_native(), false);
 }
 
-struct agent_expr *make_expr(const uint8_t *code, size_t len)
-{
-	struct agent_expr *expr = NULL;
-
-	skip_unless(agent_expr_create(code, len, &expr));
-	return expr;
-}
-
 /* ---- uprobes ---- */
 
 int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn *insns,

@@ -36,8 +36,6 @@ void no_record(void *data, const struct bpf_hit_record *record);
 /** Maps and programs of this processor, deinitialised by the caller. */
 void start_programs(struct bpf_kernel *kernel, struct programs *programs,
 		    bpf_record_fn *on_record, void *data);
-/** Of valid bytecode; unreferenced by the caller. */
-struct agent_expr *make_expr(const uint8_t *code, size_t len);
 
 /* ---- uprobes ---- */
 

@@ -9,6 +9,7 @@
 #include "agent/format.h"
 #include "agent/interp.h"
 #include "agent/print.h"
+#include "tests/unit/assembler.h"
 #include "tests/unit/rng.h"
 
 enum { MEMORY_ADDR = 0x1000, MEMORY_LEN = 0x20000 };
@@ -37,30 +38,20 @@ static void print(void *data, const char *text, size_t len)
 	buffer_append(data, text, len);
 }
 
-static void append_u16(struct buffer *out, size_t value)
-{
-	buffer_append_char(out, (char)(value >> 8));
-	buffer_append_char(out, (char)value);
-}
-
 /* What gdb makes of printf("FORMAT", ARGUMENTS): the last argument first, then
  * channel and function. */
-static void assemble(const char *format, const uint64_t *arguments, size_t count,
-		     struct buffer *out)
+static struct text assemble(const char *format, const uint64_t *arguments, size_t count)
 {
-	for (size_t i = count; i-- > 0;) {
-		buffer_append_char(out, 0x25); /* const64 */
-		for (int shift = 56; shift >= 0; shift -= 8)
-			buffer_append_char(out, (char)(arguments[i] >> shift));
-	}
-	buffer_append(out, "\x22\0\x22\0\x34", 5); /* const8 0; const8 0; printf */
-	buffer_append_char(out, (char)count);
-	append_u16(out, strlen(format) + 1);
-	buffer_append(out, format, strlen(format) + 1);
-	buffer_append_char(out, 0x27); /* end */
+	struct text text = {0};
+
+	for (size_t i = count; i-- > 0;)
+		text_put(&text, CONST64(arguments[i]));
+	text_printf(&text, format, (unsigned int)count);
+	text_put(&text, AGENT_END);
+	return text;
 }
 
-static struct error *run(const struct buffer *code, struct buffer *text)
+static struct error *run(const struct text *code, struct buffer *text)
 {
 	const struct agent_context context = {
 		.read_memory = read_memory,
@@ -70,7 +61,7 @@ static struct error *run(const struct buffer *code, struct buffer *text)
 	};
 	struct agent_expr *expr = NULL;
 	uint64_t result = 77;
-	struct error *error = agent_expr_create_command(code->data, code->len, &expr);
+	struct error *error = agent_expr_create_command(code->bytes, code->len, &expr);
 
 	if (!error)
 		error = agent_expr_evaluate(expr, &context, &result);
@@ -83,11 +74,10 @@ static struct error *run(const struct buffer *code, struct buffer *text)
 static void expect(const char *wanted, const char *format, const uint64_t *arguments,
 		   size_t count)
 {
-	struct buffer code _cleanup_buffer_ = {0};
+	const struct text code = assemble(format, arguments, count);
 	struct buffer text _cleanup_buffer_ = {0};
 	struct error *error _cleanup_error_ = NULL;
 
-	assemble(format, arguments, count, &code);
 	error = run(&code, &text);
 	cr_assert_null(error, "%s: %s", format, error ? error_text(error) : "");
 	cr_expect_str_eq(buffer_string(&text), wanted, "%s: got \"%s\", wanted \"%s\"",
@@ -97,11 +87,10 @@ static void expect(const char *wanted, const char *format, const uint64_t *argum
 static void expect_error(const char *wanted, const char *format,
 			 const uint64_t *arguments, size_t count)
 {
-	struct buffer code _cleanup_buffer_ = {0};
+	const struct text code = assemble(format, arguments, count);
 	struct buffer text _cleanup_buffer_ = {0};
 	struct error *error _cleanup_error_ = NULL;
 
-	assemble(format, arguments, count, &code);
 	error = run(&code, &text);
 	cr_assert_not_null(error, "%s: accepted", format);
 	cr_expect_str_eq(error_text(error), wanted);
@@ -195,10 +184,9 @@ Test(agent_command, long_fields_are_those_of_printf)
 
 Test(agent_command, a_character_may_be_zero)
 {
-	struct buffer code _cleanup_buffer_ = {0};
+	const struct text code = assemble("a%cb", ARGUMENTS(0));
 	struct buffer text _cleanup_buffer_ = {0};
 
-	assemble("a%cb", ARGUMENTS(0), &code);
 	cr_assert_null(run(&code, &text));
 	cr_expect_eq(text.len, 3);
 	cr_expect_arr_eq(text.data, "a\0b", 3);
@@ -234,11 +222,10 @@ Test(agent_command, a_long_string_is_whole)
 
 Test(agent_command, an_endless_string_is_cut)
 {
-	struct buffer code _cleanup_buffer_ = {0};
+	const struct text code = assemble("%s", ARGUMENTS(MEMORY_ADDR + 3));
 	struct buffer text _cleanup_buffer_ = {0};
 
 	memset(memory, 'x', MEMORY_LEN);
-	assemble("%s", ARGUMENTS(MEMORY_ADDR + 3), &code);
 	cr_assert_null(run(&code, &text));
 	cr_expect_eq(text.len, 65536 + 3);
 	cr_expect_str_eq(text.data + 65536 - 1, "x...");
@@ -343,11 +330,10 @@ Test(agent_command, needs_no_value)
 Test(agent_command, is_shown_as_typed)
 {
 	struct buffer out _cleanup_buffer_ = {0};
-	struct buffer code _cleanup_buffer_ = {0};
+	const struct text code = assemble("i=%d of %d\\n", ARGUMENTS(3, 4));
 	struct agent_expr *expr;
 
-	assemble("i=%d of %d\\n", ARGUMENTS(3, 4), &code);
-	cr_assert_null(agent_expr_create_command(code.data, code.len, &expr));
+	cr_assert_null(agent_expr_create_command(code.bytes, code.len, &expr));
 	agent_expr_print(expr, NULL, &out);
 	cr_expect_str_eq(buffer_string(&out), "printf \"i=%d of %d\\n\", 3, 4");
 	buffer_reset(&out);

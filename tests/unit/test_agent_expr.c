@@ -2,10 +2,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "agent/expr.h"
 #include "agent/insn.h"
 #include "agent/print.h"
 #include "arch/arch.h"
+#include "tests/unit/expr.h"
 
 static const struct reg_def *test_registers(unsigned int *count)
 {
@@ -17,17 +17,6 @@ static const struct reg_def *test_registers(unsigned int *count)
 }
 
 static const struct arch_ops test_arch = {.name = "test", .registers = test_registers};
-
-#define EXPR(...) make((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
-
-static struct agent_expr *make(const uint8_t *bytes, size_t len)
-{
-	struct agent_expr *expr = NULL;
-	struct error *error = agent_expr_create(bytes, len, &expr);
-
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
-}
 
 /* Expects an error with exactly this text. */
 static void refuse(const uint8_t *bytes, size_t len, const char *text)
@@ -64,7 +53,7 @@ static const uint8_t gdb_and[] = {
 
 Test(agent_expr, decodes)
 {
-	struct agent_expr *expr = make(gdb_and, sizeof(gdb_and));
+	struct agent_expr *expr = make_expr(gdb_and, sizeof(gdb_and));
 	size_t count, len;
 	const struct agent_insn *insns = agent_expr_insns(expr, &count);
 
@@ -85,9 +74,9 @@ Test(agent_expr, decodes)
 
 Test(agent_expr, reference_count_and_equality)
 {
-	struct agent_expr *a = EXPR(0x22, 1, 0x27);
-	struct agent_expr *b = EXPR(0x22, 1, 0x27);
-	struct agent_expr *c = EXPR(0x22, 2, 0x27);
+	struct agent_expr *a = EXPR(CONST8(1), AGENT_END);
+	struct agent_expr *b = EXPR(CONST8(1), AGENT_END);
+	struct agent_expr *c = EXPR(CONST8(2), AGENT_END);
 	struct agent_expr *again = agent_expr_ref(a);
 
 	cr_expect(agent_expr_equal(a, b));
@@ -103,7 +92,7 @@ Test(agent_expr, reference_count_and_equality)
 Test(agent_expr, backward_jumps_are_valid)
 {
 	/* L: reg 0; if_goto L; const8 1; end */
-	struct agent_expr *expr = EXPR(0x26, 0, 0, 0x20, 0, 0, 0x22, 1, 0x27);
+	struct agent_expr *expr = EXPR(REG(0), IF_GOTO(0), CONST8(1), AGENT_END);
 
 	cr_expect(agent_expr_jumps_back(expr));
 	agent_expr_unref(expr);
@@ -111,7 +100,7 @@ Test(agent_expr, backward_jumps_are_valid)
 
 Test(agent_expr, code_that_is_not_reached_has_no_depth)
 {
-	struct agent_expr *expr = EXPR(0x22, 1, 0x27, 0x02, 0x27);
+	struct agent_expr *expr = EXPR(CONST8(1), AGENT_END, AGENT_ADD, AGENT_END);
 	size_t count;
 	const struct agent_insn *insns = agent_expr_insns(expr, &count);
 
@@ -127,29 +116,32 @@ Test(agent_expr, refuses_broken_bytecode)
 	REFUSE("offset 0: unknown operation 0xff", 0xff);
 	REFUSE("offset 0: const32: its operand of 4 bytes is cut off", 0x24, 0, 0, 1);
 	REFUSE("offset 0: reg: its operand of 2 bytes is cut off", 0x26);
-	REFUSE("offset 0: const8: the expression runs past its last byte", 0x22, 1);
-	REFUSE("offset 2: ext: sign extension from 0 bits", 0x22, 1, 0x16, 0, 0x27);
+	REFUSE("offset 0: const8: the expression runs past its last byte", CONST8(1));
+	REFUSE("offset 2: ext: sign extension from 0 bits", CONST8(1), EXT(0),
+	       AGENT_END);
 }
 
 Test(agent_expr, refuses_wrong_jumps)
 {
-	REFUSE("offset 0: goto: jumps to 3, behind the end", 0x21, 0, 3);
-	REFUSE("offset 0: goto: jumps to 65535, behind the end", 0x21, 255, 255, 0x27);
-	REFUSE("offset 0: goto: jumps to 4, into an operand", 0x21, 0, 4, 0x22, 1,
-	       0x27);
+	REFUSE("offset 0: goto: jumps to 3, behind the end", GOTO(3));
+	REFUSE("offset 0: goto: jumps to 65535, behind the end", GOTO(0xffff),
+	       AGENT_END);
+	REFUSE("offset 0: goto: jumps to 4, into an operand", GOTO(4), CONST8(1),
+	       AGENT_END);
 }
 
 Test(agent_expr, refuses_wrong_stack_use)
 {
-	REFUSE("offset 0: end: needs a stack depth of 1, it is 0", 0x27);
-	REFUSE("offset 2: add: needs a stack depth of 2, it is 1", 0x22, 1, 0x02, 0x27);
-	REFUSE("offset 4: rot: needs a stack depth of 3, it is 2", 0x22, 1, 0x22, 1,
-	       0x33, 0x27);
-	REFUSE("offset 2: pick: needs a stack depth of 2, it is 1", 0x22, 1, 0x32, 1,
-	       0x27);
+	REFUSE("offset 0: end: needs a stack depth of 1, it is 0", AGENT_END);
+	REFUSE("offset 2: add: needs a stack depth of 2, it is 1", CONST8(1), AGENT_ADD,
+	       AGENT_END);
+	REFUSE("offset 4: rot: needs a stack depth of 3, it is 2", CONST8(1), CONST8(1),
+	       AGENT_ROT, AGENT_END);
+	REFUSE("offset 2: pick: needs a stack depth of 2, it is 1", CONST8(1), PICK(1),
+	       AGENT_END);
 	/* if (1) push; join */
-	REFUSE("offset 9: end: reached with 1 and with 2 cells on the stack", 0x22, 1,
-	       0x22, 1, 0x20, 0, 9, 0x22, 1, 0x27);
+	REFUSE("offset 9: end: reached with 1 and with 2 cells on the stack", CONST8(1),
+	       CONST8(1), IF_GOTO(9), CONST8(1), AGENT_END);
 }
 
 Test(agent_expr, refuses_overflow)
@@ -159,7 +151,7 @@ Test(agent_expr, refuses_overflow)
 	memset(bytes, 0x28, sizeof(bytes)); /* dup */
 	bytes[0] = 0x22;
 	bytes[AGENT_STACK_MAX + 1] = 0x27;
-	agent_expr_unref(make(bytes, AGENT_STACK_MAX + 2));
+	agent_expr_unref(make_expr(bytes, AGENT_STACK_MAX + 2));
 	bytes[AGENT_STACK_MAX + 1] = 0x28;
 	bytes[AGENT_STACK_MAX + 2] = 0x27;
 	refuse(bytes, AGENT_STACK_MAX + 3,
@@ -178,7 +170,7 @@ Test(agent_expr, limits_the_length)
 	bytes[0] = 0x22;
 	bytes[AGENT_LENGTH_MAX - 2] = 0x12;
 	bytes[AGENT_LENGTH_MAX - 1] = 0x27;
-	agent_expr_unref(make(bytes, AGENT_LENGTH_MAX));
+	agent_expr_unref(make_expr(bytes, AGENT_LENGTH_MAX));
 	refuse(bytes, AGENT_LENGTH_MAX + 1,
 	       "the expression has 65537 bytes, more than 65536");
 	free(bytes);
@@ -186,78 +178,82 @@ Test(agent_expr, limits_the_length)
 
 Test(agent_expr, refuses_what_conditions_may_not_do)
 {
-	REFUSE("offset 0: float: floating point is not supported", 0x01);
-	REFUSE("offset 0: l_to_d: floating point is not supported", 0x1e);
+	REFUSE("offset 0: float: floating point is not supported", AGENT_FLOAT);
+	REFUSE("offset 0: l_to_d: floating point is not supported", AGENT_L_TO_D);
 	REFUSE("offset 0: printf: prints, which a condition cannot", 0x34, 0, 0, 0);
 }
 
 Test(agent_print, gdb_shapes)
 {
-	expect_print(make(gdb_and, sizeof(gdb_and)),
+	expect_print(make_expr(gdb_and, sizeof(gdb_and)),
 		     "$rbp == -1 && (s64)[0x404010] > 3");
 	/* a || b */
-	PRINTS("$rax < 5 || $rip != 7", 0x26, 0, 0, 0x22, 5, 0x14, 0x20, 0, 24, 0x26, 0,
-	       2, 0x22, 7, 0x13, 0x0e, 0x20, 0, 24, 0x22, 0, 0x21, 0, 26, 0x22, 1,
-	       0x27);
+	PRINTS("$rax < 5 || $rip != 7", REG(0), CONST8(5), AGENT_LESS_SIGNED,
+	       IF_GOTO(24), REG(2), CONST8(7), AGENT_EQUAL, AGENT_LOG_NOT, IF_GOTO(24),
+	       CONST8(0), GOTO(26), CONST8(1), AGENT_END);
 }
 
 Test(agent_print, operators)
 {
-	PRINTS("(s32)$rbp[-4] == 777777", 0x26, 0, 1, 0x22, 0xfc, 0x16, 8, 0x02, 0x19,
-	       0x16, 32, 0x24, 0, 0x0b, 0xde, 0x31, 0x13, 0x27);
-	PRINTS("(s64)$rbp[-16]", 0x26, 0, 1, 0x22, 16, 0x02, 0x22, 0xe0, 0x16, 8, 0x02,
-	       0x1a, 0x16, 64, 0x27);
-	PRINTS("$rbp", 0x26, 0, 1, 0x22, 16, 0x02, 0x22, 16, 0x03, 0x27);
-	PRINTS("(u8)$rax[0]", 0x26, 0, 0, 0x17, 0x27);
-	PRINTS("(u16)[$rax * 2 + $rbp]", 0x26, 0, 0, 0x22, 2, 0x04, 0x26, 0, 1, 0x02,
-	       0x18, 0x27);
-	PRINTS("$rax * ($rbp + 1)", 0x26, 0, 0, 0x26, 0, 1, 0x22, 1, 0x02, 0x04, 0x27);
-	PRINTS("$rax - ($rbp - 1)", 0x26, 0, 0, 0x26, 0, 1, 0x22, 1, 0x03, 0x03, 0x27);
-	PRINTS("(u64)$rax / $rbp", 0x26, 0, 0, 0x26, 0, 1, 0x06, 0x27);
-	PRINTS("(u64)($rax + 1) >= $rbp", 0x26, 0, 0, 0x22, 1, 0x02, 0x26, 0, 1, 0x15,
-	       0x0e, 0x27);
-	PRINTS("~$rax & !$r9", 0x26, 0, 0, 0x12, 0x26, 0, 9, 0x0e, 0x0f, 0x27);
-	PRINTS("(s32)($rax - 5)", 0x26, 0, 0, 0x22, 5, 0x03, 0x16, 32, 0x27);
-	PRINTS("0x123456789ab", 0x25, 0, 0, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0x27);
-	PRINTS("$rax + $rax", 0x26, 0, 0, 0x28, 0x02, 0x27);
+	PRINTS("(s32)$rbp[-4] == 777777", REG(1), CONST8(-4), EXT(8), AGENT_ADD,
+	       AGENT_REF32, EXT(32), CONST32(0xbde31), AGENT_EQUAL, AGENT_END);
+	PRINTS("(s64)$rbp[-16]", REG(1), CONST8(16), AGENT_ADD, CONST8(-32), EXT(8),
+	       AGENT_ADD, AGENT_REF64, EXT(64), AGENT_END);
+	PRINTS("$rbp", REG(1), CONST8(16), AGENT_ADD, CONST8(16), AGENT_SUB, AGENT_END);
+	PRINTS("(u8)$rax[0]", REG(0), AGENT_REF8, AGENT_END);
+	PRINTS("(u16)[$rax * 2 + $rbp]", REG(0), CONST8(2), AGENT_MUL, REG(1),
+	       AGENT_ADD, AGENT_REF16, AGENT_END);
+	PRINTS("$rax * ($rbp + 1)", REG(0), REG(1), CONST8(1), AGENT_ADD, AGENT_MUL,
+	       AGENT_END);
+	PRINTS("$rax - ($rbp - 1)", REG(0), REG(1), CONST8(1), AGENT_SUB, AGENT_SUB,
+	       AGENT_END);
+	PRINTS("(u64)$rax / $rbp", REG(0), REG(1), AGENT_DIV_UNSIGNED, AGENT_END);
+	PRINTS("(u64)($rax + 1) >= $rbp", REG(0), CONST8(1), AGENT_ADD, REG(1),
+	       AGENT_LESS_UNSIGNED, AGENT_LOG_NOT, AGENT_END);
+	PRINTS("~$rax & !$r9", REG(0), AGENT_BIT_NOT, REG(9), AGENT_LOG_NOT,
+	       AGENT_BIT_AND, AGENT_END);
+	PRINTS("(s32)($rax - 5)", REG(0), CONST8(5), AGENT_SUB, EXT(32), AGENT_END);
+	PRINTS("0x123456789ab", CONST64(0x123456789ab), AGENT_END);
+	PRINTS("$rax + $rax", REG(0), AGENT_DUP, AGENT_ADD, AGENT_END);
 	/* reg 0; log_not; if_goto C; const8 1; goto E; C: const8 2; E: end */
-	PRINTS("$rax ? 1 : 2", 0x26, 0, 0, 0x0e, 0x20, 0, 12, 0x22, 1, 0x21, 0, 14,
-	       0x22, 2, 0x27);
+	PRINTS("$rax ? 1 : 2", REG(0), AGENT_LOG_NOT, IF_GOTO(12), CONST8(1), GOTO(14),
+	       CONST8(2), AGENT_END);
 }
-
-#define GETV(n) 0x2c, 0, (n)
-#define SETV(n) 0x2d, 0, (n)
 
 Test(agent_print, variables)
 {
-	PRINTS("$tsv7 > 3", GETV(7), 0x22, 3, 0x2b, 0x14, 0x27);
+	PRINTS("$tsv7 > 3", GETV(7), CONST8(3), AGENT_SWAP, AGENT_LESS_SIGNED,
+	       AGENT_END);
 	/* ($n = $n + 1) == 5, ($n = $n + 1) > 5 */
-	PRINTS("($tsv1 = $tsv1 + 1) == 5", GETV(1), 0x22, 1, 0x02, 0x16, 64, SETV(1),
-	       0x22, 5, 0x13, 0x27);
-	PRINTS("($tsv1 = $tsv1 + 1) > 5", GETV(1), 0x22, 1, 0x02, SETV(1), 0x22, 5,
-	       0x2b, 0x14, 0x27);
-	PRINTS("$tsv1 = $tsv2 = $rax", 0x26, 0, 0, SETV(2), SETV(1), 0x27);
-	PRINTS("$tsv1 - ($tsv1 = 4)", GETV(1), 0x22, 4, SETV(1), 0x03, 0x27);
-	PRINTS("(s32)($tsv1 = $rax)", 0x26, 0, 0, SETV(1), 0x16, 32, 0x27);
+	PRINTS("($tsv1 = $tsv1 + 1) == 5", GETV(1), CONST8(1), AGENT_ADD, EXT(64),
+	       SETV(1), CONST8(5), AGENT_EQUAL, AGENT_END);
+	PRINTS("($tsv1 = $tsv1 + 1) > 5", GETV(1), CONST8(1), AGENT_ADD, SETV(1),
+	       CONST8(5), AGENT_SWAP, AGENT_LESS_SIGNED, AGENT_END);
+	PRINTS("$tsv1 = $tsv2 = $rax", REG(0), SETV(2), SETV(1), AGENT_END);
+	PRINTS("$tsv1 - ($tsv1 = 4)", GETV(1), CONST8(4), SETV(1), AGENT_SUB,
+	       AGENT_END);
+	PRINTS("(s32)($tsv1 = $rax)", REG(0), SETV(1), EXT(32), AGENT_END);
 	/* $armed && ($n = 1) */
-	PRINTS("$tsv1 && ($tsv2 = 1)", GETV(1), 0x20, 0, 9, 0x21, 0, 25, 0x22, 1,
-	       SETV(2), 0x20, 0, 20, 0x21, 0, 25, 0x22, 1, 0x21, 0, 27, 0x22, 0, 0x27);
+	PRINTS("$tsv1 && ($tsv2 = 1)", GETV(1), IF_GOTO(9), GOTO(25), CONST8(1),
+	       SETV(2), IF_GOTO(20), GOTO(25), CONST8(1), GOTO(27), CONST8(0),
+	       AGENT_END);
 }
 
 /* An assignment would be lost, written twice, or seem to come before another read. */
 Test(agent_print, assignments_out_of_their_turn_are_a_list)
 {
-	PRINTS("const8 1; setv 8; pop; getv 7; end", 0x22, 1, SETV(8), 0x29, GETV(7),
-	       0x27);
-	PRINTS("const8 1; setv 8; dup; add; end", 0x22, 1, SETV(8), 0x28, 0x02, 0x27);
-	PRINTS("getv 8; const8 1; setv 8; swap; sub; end", GETV(8), 0x22, 1, SETV(8),
-	       0x2b, 0x03, 0x27);
+	PRINTS("const8 1; setv 8; pop; getv 7; end", CONST8(1), SETV(8), AGENT_POP,
+	       GETV(7), AGENT_END);
+	PRINTS("const8 1; setv 8; dup; add; end", CONST8(1), SETV(8), AGENT_DUP,
+	       AGENT_ADD, AGENT_END);
+	PRINTS("getv 8; const8 1; setv 8; swap; sub; end", GETV(8), CONST8(1), SETV(8),
+	       AGENT_SWAP, AGENT_SUB, AGENT_END);
 }
 
 Test(agent_print, other_flow_is_a_list)
 {
-	PRINTS("0: reg $rax; if_goto 0; const8 1; end", 0x26, 0, 0, 0x20, 0, 0, 0x22, 1,
-	       0x27);
+	PRINTS("0: reg $rax; if_goto 0; const8 1; end", REG(0), IF_GOTO(0), CONST8(1),
+	       AGENT_END);
 }
 
 Test(agent_print, exponential_text_is_a_list)
@@ -271,7 +267,7 @@ Test(agent_print, exponential_text_is_a_list)
 		bytes[i + 1] = 0x02; /* add */
 	}
 	bytes[sizeof(bytes) - 1] = 0x27;
-	expr = make(bytes, sizeof(bytes));
+	expr = make_expr(bytes, sizeof(bytes));
 	agent_expr_print(expr, NULL, &out);
 	cr_expect_eq(strncmp(buffer_string(&out), "reg $r0; dup; add; dup", 22), 0);
 	agent_expr_unref(expr);
@@ -279,8 +275,8 @@ Test(agent_print, exponential_text_is_a_list)
 
 Test(agent_print, disassembly)
 {
-	struct agent_expr *expr =
-		EXPR(0x26, 0, 1, 0x22, 7, 0x13, 0x24, 0, 1, 0, 0, 0x0f, 0x27);
+	struct agent_expr *expr = EXPR(REG(1), CONST8(7), AGENT_EQUAL, CONST32(0x10000),
+				       AGENT_BIT_AND, AGENT_END);
 	_cleanup_buffer_ struct buffer out = {0};
 
 	agent_expr_disassemble(expr, &test_arch, &out);

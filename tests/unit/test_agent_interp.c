@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Operations are numbers here, as gdb sends them: what checks agent/opcode.h. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>

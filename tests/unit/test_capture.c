@@ -10,6 +10,7 @@
 #include "agent/insn.h"
 #include "agent/interp.h"
 #include "base/buffer.h"
+#include "tests/unit/expr.h"
 
 enum { MEMORY_ADDR = 0x1000, ARGUMENTS_MAX = 8 };
 
@@ -39,29 +40,12 @@ static void print(void *data, const char *text, size_t len)
 	buffer_append_char(data, '|');
 }
 
-static void append_printf(struct buffer *out, const char *format,
+static void append_printf(struct text *out, const char *format,
 			  const uint64_t *arguments, size_t count)
 {
-	for (size_t i = count; i-- > 0;) {
-		buffer_append_char(out, AGENT_CONST64);
-		for (int shift = 56; shift >= 0; shift -= 8)
-			buffer_append_char(out, (char)(arguments[i] >> shift));
-	}
-	buffer_append(out, "\x22\0\x22\0\x34", 5); /* const8 0; const8 0; printf */
-	buffer_append_char(out, (char)count);
-	buffer_append_char(out, (char)((strlen(format) + 1) >> 8));
-	buffer_append_char(out, (char)(strlen(format) + 1));
-	buffer_append(out, format, strlen(format) + 1);
-}
-
-static struct agent_expr *command(const struct buffer *code)
-{
-	struct agent_expr *expr = NULL;
-	struct error *error _cleanup_error_ =
-		agent_expr_create_command(code->data, code->len, &expr);
-
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
+	for (size_t i = count; i-- > 0;)
+		text_put(out, CONST64(arguments[i]));
+	text_printf(out, format, (unsigned int)count);
 }
 
 static void interpret(const struct agent_list *commands, struct buffer *text)
@@ -112,8 +96,8 @@ static void store_printf(char *record, const struct capture_printf *printf,
 /* The same printf by both ways, with something to its left and right. */
 static void compare(const char *format, uint64_t argument)
 {
-	struct buffer code _cleanup_buffer_ = {0}, wanted _cleanup_buffer_ = {0};
-	struct buffer got _cleanup_buffer_ = {0};
+	struct buffer wanted _cleanup_buffer_ = {0}, got _cleanup_buffer_ = {0};
+	struct text code = {0};
 	const uint64_t arguments[] = {7, argument, UINT64_MAX};
 	char text[64], record[CAPTURE_SIZE_MAX] = {0};
 	struct agent_list commands = {0};
@@ -121,8 +105,7 @@ static void compare(const char *format, uint64_t argument)
 
 	snprintf(text, sizeof(text), "%%u\\t%s%%%%%%d\\n", format);
 	append_printf(&code, text, arguments, 3);
-	buffer_append_char(&code, AGENT_END);
-	agent_list_append(&commands, command(&code));
+	agent_list_append(&commands, text_command(&code));
 	interpret(&commands, &wanted);
 
 	cr_assert_null(capture_init(&capture, &commands));
@@ -193,14 +176,13 @@ Test(capture, room_of_strings)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct buffer code _cleanup_buffer_ = {0};
+		struct text code = {0};
 		const uint64_t arguments[] = {TEXT};
 		struct agent_list commands = {0};
 		struct capture capture;
 
 		append_printf(&code, cases[i].format, arguments, 1);
-		buffer_append_char(&code, AGENT_END);
-		agent_list_append(&commands, command(&code));
+		agent_list_append(&commands, text_command(&code));
 		cr_assert_null(capture_init(&capture, &commands));
 		cr_expect_eq(capture.printfs[0].arguments[0].room, cases[i].room, "%s",
 			     cases[i].format);
@@ -215,20 +197,18 @@ Test(capture, room_of_strings)
 static struct agent_expr *choice(uint8_t value)
 {
 	static const uint64_t text[] = {TEXT}, number[] = {3};
-	struct buffer code _cleanup_buffer_ = {0};
-	size_t jump;
+	struct text code = {0};
+	size_t yes, end;
 
-	buffer_append(&code, (const char[]){AGENT_CONST8, (char)value}, 2);
-	buffer_append(&code, (const char[]){AGENT_IF_GOTO, 0, 0}, 3);
+	text_put(&code, CONST8(value));
+	yes = text_jump(&code, AGENT_IF_GOTO);
 	append_printf(&code, "no %d", number, 1);
-	jump = code.len + 3;
-	code.data[4] = (char)jump;
-	buffer_append(&code, (const char[]){AGENT_GOTO, 0, 0}, 3);
+	end = text_jump(&code, AGENT_GOTO);
+	text_land(&code, yes);
 	append_printf(&code, "yes %s", text, 1);
-	code.data[jump - 1] = (char)code.len;
+	text_land(&code, end);
 	append_printf(&code, "end", NULL, 0);
-	buffer_append_char(&code, AGENT_END);
-	return command(&code);
+	return text_command(&code);
 }
 
 /* Several printfs in several commands; some are not reached. */
@@ -260,15 +240,13 @@ Test(capture, control_flow)
 	agent_list_clear(&commands);
 }
 
-static void expect_uncaptured(const char *why, const void *bytes, size_t len)
+static void expect_uncaptured(const char *why, const struct text *code)
 {
-	struct buffer code _cleanup_buffer_ = {0};
 	struct error *error _cleanup_error_ = NULL;
 	struct agent_list commands = {0};
 	struct capture capture;
 
-	buffer_append(&code, bytes, len);
-	agent_list_append(&commands, command(&code));
+	agent_list_append(&commands, text_command(code));
 	error = capture_init(&capture, &commands);
 	cr_assert_not_null(error, "%s", why);
 	cr_expect_str_eq(error_text(error), why);
@@ -279,14 +257,15 @@ static void expect_uncaptured(const char *why, const void *bytes, size_t len)
 
 Test(capture, what_cannot_be)
 {
-	struct buffer code _cleanup_buffer_ = {0};
+	struct text loops = {0}, sets = {0}, many = {0};
 	uint64_t arguments[20] = {0};
 
-	expect_uncaptured("may loop", "\x21\x00\x00\x27", 4);
-	expect_uncaptured("sets a trace state variable", "\x22\x01\x2d\x00\x01\x27", 6);
-	append_printf(&code, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", arguments, 20);
-	buffer_append_char(&code, AGENT_END);
-	expect_uncaptured("has more than 4096 bytes of arguments", code.data, code.len);
+	text_put(&loops, GOTO(0));
+	expect_uncaptured("may loop", &loops);
+	text_put(&sets, CONST8(1), SETV(1));
+	expect_uncaptured("sets a trace state variable", &sets);
+	append_printf(&many, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", arguments, 20);
+	expect_uncaptured("has more than 4096 bytes of arguments", &many);
 }
 
 /* The room that a record takes is that of its text, but for what a field adds. */
@@ -298,7 +277,7 @@ Test(capture, text_has_its_room)
 	} cases[] = {{3, 16}, {200, 200}, {5000, CAPTURE_SIZE_MAX}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct buffer code _cleanup_buffer_ = {0};
+		struct text code = {0};
 		const uint64_t arguments[] = {0};
 		struct agent_list commands = {0};
 		struct capture capture;
@@ -307,8 +286,7 @@ Test(capture, text_has_its_room)
 		memset(format, 'x', cases[i].text);
 		memcpy(format + cases[i].text, "%d", 2);
 		append_printf(&code, format, arguments, 1);
-		buffer_append_char(&code, AGENT_END);
-		agent_list_append(&commands, command(&code));
+		agent_list_append(&commands, text_command(&code));
 		cr_assert_null(capture_init(&capture, &commands));
 		cr_expect_eq(capture.size, cases[i].size, "%u", capture.size);
 		capture_deinit(&capture);

@@ -8,6 +8,7 @@
 #include "agent/insn.h"
 #include "agent/ir.h"
 #include "bpf/program.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
@@ -81,16 +82,13 @@ static struct cost cost_in_kernel(const uint8_t *bytes, size_t len)
 /* reg 6; ref8, and all but the last result is dropped */
 static struct cost cost_of_reads(unsigned int count)
 {
-	uint8_t bytes[128] = {0x27};
-	size_t len = 0;
+	struct text text = {0};
 
-	cr_assert_leq(5 * count, sizeof(bytes));
-	for (unsigned int i = 0; i < count; i++) {
-		memcpy(bytes + len, (uint8_t[]){0x26, 0, 6, 0x17, 0x29}, 5);
-		len += 5;
-	}
-	bytes[len - 1] = 0x27;
-	return cost_in_kernel(bytes, len);
+	for (unsigned int i = 0; i < count; i++)
+		text_put(&text, REG(6), AGENT_REF8, AGENT_POP);
+	text.len -= count > 0; /* the last pop */
+	text_put(&text, AGENT_END);
+	return cost_in_kernel(text.bytes, text.len);
 }
 
 static struct cost cost_of(const uint8_t *bytes, size_t len)
@@ -187,92 +185,91 @@ static void expect_operations(size_t expected, const uint8_t *bytes, size_t len)
 
 #define OPERATIONS(expected, ...)                                                      \
 	do {                                                                           \
-		static const uint8_t bytes_[] = {__VA_ARGS__, 0x27};                   \
+		static const uint8_t bytes_[] = {__VA_ARGS__, AGENT_END};              \
 		expect_operations(expected, bytes_, sizeof(bytes_));                   \
 	} while (0)
-
-#define REG(n)	    0x26, 0, (n)
-#define C8(n)	    0x22, (n)
-#define EXT(n)	    0x16, (n)
-#define ZERO_EXT(n) 0x2a, (n)
 
 Test(code, extensions_of_what_is_narrow_enough)
 {
 	/* The last one is always: if (...) goto true. */
 	OPERATIONS(2, REG(0), EXT(32));
 	OPERATIONS(2, REG(0), EXT(32), EXT(64), EXT(32), EXT(33));
-	OPERATIONS(4, REG(0), EXT(32), C8(7), 0x14, EXT(64), EXT(2), C8(5), 0x02);
+	OPERATIONS(4, REG(0), EXT(32), CONST8(7), AGENT_LESS_SIGNED, EXT(64), EXT(2),
+		   CONST8(5), AGENT_ADD);
 	OPERATIONS(1, REG(1), ZERO_EXT(32));
 	OPERATIONS(1, REG(1), EXT(33));
-	OPERATIONS(2, REG(1), EXT(32), C8(3), 0x14);
+	OPERATIONS(2, REG(1), EXT(32), CONST8(3), AGENT_LESS_SIGNED);
 	OPERATIONS(1, REG(2), ZERO_EXT(8), EXT(32), ZERO_EXT(16));
-	OPERATIONS(2, REG(0), 0x17, ZERO_EXT(8), EXT(16));
-	OPERATIONS(3, REG(0), 0x18, EXT(16), C8(3), 0x14);
-	OPERATIONS(2, REG(0), C8(15), 0x0f, ZERO_EXT(4), EXT(32));
-	OPERATIONS(2, REG(0), C8(60), 0x0b, ZERO_EXT(4));
+	OPERATIONS(2, REG(0), AGENT_REF8, ZERO_EXT(8), EXT(16));
+	OPERATIONS(3, REG(0), AGENT_REF16, EXT(16), CONST8(3), AGENT_LESS_SIGNED);
+	OPERATIONS(2, REG(0), CONST8(15), AGENT_BIT_AND, ZERO_EXT(4), EXT(32));
+	OPERATIONS(2, REG(0), CONST8(60), AGENT_RSH_UNSIGNED, ZERO_EXT(4));
 }
 
 Test(code, extensions_of_which_only_low_bits_matter)
 {
 	OPERATIONS(2, REG(0), EXT(32), EXT(8));
-	OPERATIONS(2, REG(0), EXT(32), C8(15), 0x0f);
-	OPERATIONS(3, REG(0), EXT(32), C8(1), 0x02, EXT(32));
-	OPERATIONS(4, REG(0), EXT(32), C8(1), 0x02, EXT(33));
-	OPERATIONS(3, REG(0), EXT(8), C8(3), 0x0a, EXT(8)); /* the sign matters */
+	OPERATIONS(2, REG(0), EXT(32), CONST8(15), AGENT_BIT_AND);
+	OPERATIONS(3, REG(0), EXT(32), CONST8(1), AGENT_ADD, EXT(32));
+	OPERATIONS(4, REG(0), EXT(32), CONST8(1), AGENT_ADD, EXT(33));
+	/* The sign matters. */
+	OPERATIONS(3, REG(0), EXT(8), CONST8(3), AGENT_RSH_SIGNED, EXT(8));
 	/* if (ext(x) == constant): as far as the constant is one */
-	OPERATIONS(2, REG(0), 0x19, EXT(32), C8(7), 0x13);
-	OPERATIONS(3, REG(0), 0x18, EXT(16), C8(200), EXT(8), 0x14);
+	OPERATIONS(2, REG(0), AGENT_REF32, EXT(32), CONST8(7), AGENT_EQUAL);
+	OPERATIONS(3, REG(0), AGENT_REF16, EXT(16), CONST8(200), EXT(8),
+		   AGENT_LESS_SIGNED);
 }
 
 Test(code, constants_sums_and_copies)
 {
-	OPERATIONS(2, REG(0), C8(16), 0x02, C8(36), 0x03);
-	OPERATIONS(1, REG(0), C8(36), 0x02, C8(36), 0x03);
-	OPERATIONS(2, C8(36), REG(0), 0x02, C8(36), 0x02);
+	OPERATIONS(2, REG(0), CONST8(16), AGENT_ADD, CONST8(36), AGENT_SUB);
+	OPERATIONS(1, REG(0), CONST8(36), AGENT_ADD, CONST8(36), AGENT_SUB);
+	OPERATIONS(2, CONST8(36), REG(0), AGENT_ADD, CONST8(36), AGENT_ADD);
 	/* a ? 0 : 0 */
-	OPERATIONS(0, REG(0), 0x20, 0, 11, C8(0), 0x21, 0, 13, C8(0));
+	OPERATIONS(0, REG(0), IF_GOTO(11), CONST8(0), GOTO(13), CONST8(0));
 }
 
 Test(code, what_nobody_needs_goes_but_for_what_may_fail)
 {
-	OPERATIONS(1, REG(0), 0x12, 0x29, REG(0));	   /* ~a, popped */
-	OPERATIONS(2, REG(0), 0x17, 0x29, REG(0));	   /* *a, popped */
-	OPERATIONS(2, REG(0), REG(1), 0x05, 0x29, REG(0)); /* a / b, popped */
-	OPERATIONS(1, REG(0), C8(3), 0x05, 0x29, REG(0));  /* a / 3, popped */
-	OPERATIONS(1, REG(0), C8(0), 0x05, 0x29, REG(0));  /* a / 0: maybe */
-	OPERATIONS(1, REG(0), C8(8), 0x0f, C8(0), 0x0f, 0x29, REG(0));
+	/* ~a, *a, a / b, a / 3, a / 0 (a maybe), popped */
+	OPERATIONS(1, REG(0), AGENT_BIT_NOT, AGENT_POP, REG(0));
+	OPERATIONS(2, REG(0), AGENT_REF8, AGENT_POP, REG(0));
+	OPERATIONS(2, REG(0), REG(1), AGENT_DIV_SIGNED, AGENT_POP, REG(0));
+	OPERATIONS(1, REG(0), CONST8(3), AGENT_DIV_SIGNED, AGENT_POP, REG(0));
+	OPERATIONS(1, REG(0), CONST8(0), AGENT_DIV_SIGNED, AGENT_POP, REG(0));
+	OPERATIONS(1, REG(0), CONST8(8), AGENT_BIT_AND, CONST8(0), AGENT_BIT_AND,
+		   AGENT_POP, REG(0));
 }
 
 Test(code, jumps_go_where_they_end)
 {
 	/* goto 3; goto 6; goto 9 */
-	OPERATIONS(1, 0x21, 0, 3, 0x21, 0, 6, 0x21, 0, 9, REG(0));
+	OPERATIONS(1, GOTO(3), GOTO(6), GOTO(9), REG(0));
 	/* if (a) goto end, at the end */
-	OPERATIONS(1, REG(0), REG(1), 0x20, 0, 9);
+	OPERATIONS(1, REG(0), REG(1), IF_GOTO(9));
 	/* A loop that is never entered. */
-	OPERATIONS(1, C8(1), 0x20, 0, 11, REG(0), 0x20, 0, 5, REG(0));
+	OPERATIONS(1, CONST8(1), IF_GOTO(11), REG(0), IF_GOTO(5), REG(0));
 }
 
 /* A slot is taken again when its value is not needed any more. */
 Test(code, slots_are_few)
 {
-	static const uint8_t bytes[] = {REG(0), 0x12, REG(0), 0x12, 0x02, REG(0),
-					0x12,	0x02, REG(0), 0x12, 0x02, 0x27};
-	uint8_t deep[3 * AGENT_CELLS_MAX + AGENT_CELLS_MAX];
+	static const uint8_t bytes[] = {REG(0),	       AGENT_BIT_NOT, REG(0),
+					AGENT_BIT_NOT, AGENT_ADD,     REG(0),
+					AGENT_BIT_NOT, AGENT_ADD,     REG(0),
+					AGENT_BIT_NOT, AGENT_ADD,     AGENT_END};
+	struct text deep = {0};
 	struct ir ir = make_ir(bytes, sizeof(bytes));
-	size_t len = 0;
 
 	cr_expect_eq(ir.slots, 2);
 	ir_deinit(&ir);
 	/* Registers of the thread take none, however deep the stack is. */
-	for (int i = 0; i < AGENT_CELLS_MAX; i++) {
-		memcpy(deep + len, (uint8_t[]){REG(0)}, 3);
-		len += 3;
-	}
+	for (int i = 0; i < AGENT_CELLS_MAX; i++)
+		text_put(&deep, REG(0));
 	for (int i = 1; i < AGENT_CELLS_MAX; i++)
-		deep[len++] = 0x02;
-	deep[len++] = 0x27;
-	ir = make_ir(deep, len);
+		text_put(&deep, AGENT_ADD);
+	text_put(&deep, AGENT_END);
+	ir = make_ir(deep.bytes, deep.len);
 	cr_expect_eq(ir.slots, 1);
 	cr_expect_eq(ir.count, AGENT_CELLS_MAX);
 	ir_deinit(&ir);

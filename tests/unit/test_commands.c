@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "bpf/program.h"
 #include "bpf/trial.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
@@ -71,40 +72,14 @@ static void tear_down(void)
 
 /* ---- commands ---- */
 
-static void append_const(struct buffer *code, uint64_t value)
-{
-	buffer_append_char(code, AGENT_CONST64);
-	for (int shift = 56; shift >= 0; shift -= 8)
-		buffer_append_char(code, (char)(value >> shift));
-}
-
-static void append_printf(struct buffer *code, const char *format, unsigned int count)
-{
-	buffer_append(code, "\x22\0\x22\0\x34", 5); /* const8 0; const8 0; printf */
-	buffer_append_char(code, (char)count);
-	buffer_append_char(code, 0);
-	buffer_append_char(code, (char)(strlen(format) + 1));
-	buffer_append(code, format, strlen(format) + 1);
-}
-
-static struct agent_expr *finish(struct buffer *code)
-{
-	struct agent_expr *expr = NULL;
-
-	buffer_append_char(code, AGENT_END);
-	skip_unless(agent_expr_create_command(code->data, code->len, &expr));
-	buffer_deinit(code);
-	return expr;
-}
-
 /* printf(@format, @argument), as gdb makes it */
 static struct agent_expr *prints(const char *format, uint64_t argument)
 {
-	struct buffer code = {0};
+	struct text text = {0};
 
-	append_const(&code, argument);
-	append_printf(&code, format, 1);
-	return finish(&code);
+	text_put(&text, CONST64(argument));
+	text_printf(&text, format, 1);
+	return text_command(&text);
 }
 
 static struct agent_expr *prints_text(const char *format, const char *text)
@@ -115,35 +90,30 @@ static struct agent_expr *prints_text(const char *format, const char *text)
 /* printf("%x", *(@size bytes at @addr)) */
 static struct agent_expr *prints_memory(uint64_t addr)
 {
-	struct buffer code = {0};
+	struct text text = {0};
 
-	append_const(&code, addr);
-	buffer_append_char(&code, AGENT_REF64);
-	append_printf(&code, "%lx", 1);
-	return finish(&code);
+	text_put(&text, CONST64(addr), AGENT_REF64);
+	text_printf(&text, "%lx", 1);
+	return text_command(&text);
 }
 
 /* printf(number == @value ? "yes" : "no"), printf(" %d", 7) */
 static struct agent_expr *chooses(uint64_t value)
 {
-	struct buffer code = {0};
-	size_t jump, end;
+	struct text text = {0};
+	size_t yes, end;
 
-	append_const(&code, value);
-	append_const(&code, (uintptr_t)&number);
-	buffer_append(&code, "\x1a\x13\x20\0", 4); /* ref64; equal; if_goto */
-	jump = code.len;
-	buffer_append_char(&code, 0);
-	append_printf(&code, "no", 0);
-	buffer_append(&code, "\x21\0", 2); /* goto */
-	end = code.len;
-	buffer_append_char(&code, 0);
-	code.data[jump] = (char)code.len;
-	append_printf(&code, "yes", 0);
-	code.data[end] = (char)code.len;
-	append_const(&code, 7);
-	append_printf(&code, " %d", 1);
-	return finish(&code);
+	text_put(&text, CONST64(value), CONST64((uintptr_t)&number), AGENT_REF64,
+		 AGENT_EQUAL);
+	yes = text_jump(&text, AGENT_IF_GOTO);
+	text_printf(&text, "no", 0);
+	end = text_jump(&text, AGENT_GOTO);
+	text_land(&text, yes);
+	text_printf(&text, "yes", 0);
+	text_land(&text, end);
+	text_put(&text, CONST64(7));
+	text_printf(&text, " %d", 1);
+	return text_command(&text);
 }
 
 static struct program *get(struct agent_expr *condition, struct agent_expr **commands,
@@ -287,12 +257,11 @@ Test(commands, several)
 Test(commands, only_if_the_condition_holds)
 {
 	for (uint8_t value = 0; value < 2; value++) {
-		const uint8_t code[] = {AGENT_CONST8, value, AGENT_END};
-		struct agent_expr *condition = NULL, *command = prints("%d", 5);
+		struct agent_expr *condition = EXPR(CONST8(value), AGENT_END);
+		struct agent_expr *command = prints("%d", 5);
 		struct buffer text _cleanup_buffer_ = {0};
 		struct program *program;
 
-		skip_unless(agent_expr_create(code, sizeof(code), &condition));
 		program = get(condition, &command, 1);
 		cr_expect_eq(pass(program), 0);
 		cr_expect_eq(take_text(program, &text), value);
@@ -353,12 +322,11 @@ Test(commands, full_ring)
 /* Commands that are not for a program: the hit is decided there all the same. */
 Test(commands, left_to_the_stub)
 {
-	static const uint8_t loops[] = {AGENT_GOTO, 0, 0, AGENT_END};
-	struct agent_expr *command = NULL;
+	struct text loops = {0};
 	struct program *program;
 
-	skip_unless(agent_expr_create_command(loops, sizeof(loops), &command));
-	program = get_one(command);
+	text_put(&loops, GOTO(0));
+	program = get_one(text_command(&loops));
 	cr_expect_str_eq(program->code.uncaptured, "may loop");
 	cr_expect_eq(pass(program), 1);
 	cr_expect_eq(last_hit.verdict, BPF_TRUE);

@@ -29,6 +29,7 @@
 #include "bpf/compile.h"
 #include "bpf/hits.h"
 #include "bpf/kernel.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 
 enum {
@@ -444,61 +445,6 @@ static enum bpf_verdict interpret(const struct agent_expr *expr, uint64_t *value
 	return *value ? BPF_TRUE : BPF_FALSE;
 }
 
-/* An assembler */
-
-struct text {
-	uint8_t bytes[8192];
-	size_t len;
-};
-
-static void byte(struct text *t, uint8_t value)
-{
-	cr_assert_lt(t->len, sizeof(t->bytes));
-	t->bytes[t->len++] = value;
-}
-
-static void op8(struct text *t, uint8_t code, uint8_t operand)
-{
-	byte(t, code);
-	byte(t, operand);
-}
-
-static void op16(struct text *t, uint8_t code, uint16_t operand)
-{
-	byte(t, code);
-	byte(t, (uint8_t)(operand >> 8));
-	byte(t, (uint8_t)operand);
-}
-
-static void const64(struct text *t, uint64_t value)
-{
-	byte(t, AGENT_CONST64);
-	for (int shift = 56; shift >= 0; shift -= 8)
-		byte(t, (uint8_t)(value >> shift));
-}
-
-/* Returns the place of the jump, for land(). */
-static size_t jump(struct text *t, uint8_t code)
-{
-	op16(t, code, 0);
-	return t->len - 2;
-}
-
-static void land(struct text *t, size_t place)
-{
-	t->bytes[place] = (uint8_t)(t->len >> 8);
-	t->bytes[place + 1] = (uint8_t)t->len;
-}
-
-static struct agent_expr *assemble(const struct text *t)
-{
-	struct agent_expr *expr = NULL;
-	struct error *error = agent_expr_create(t->bytes, t->len, &expr);
-
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
-}
-
 static void describe(const struct agent_expr *expr, struct buffer *out)
 {
 	agent_expr_disassemble(expr, &test_arch, out);
@@ -550,11 +496,10 @@ enum source { FROM_REGISTER, FROM_SLOT, FROM_DEEP_SLOT, NSOURCES };
 
 static void push_argument(struct text *t, uint16_t number, enum source source)
 {
-	op16(t, AGENT_REG, number);
+	text_put(t, REG(number));
 	if (source == FROM_REGISTER)
 		return;
-	byte(t, AGENT_BIT_NOT);
-	byte(t, AGENT_BIT_NOT);
+	text_put(t, AGENT_BIT_NOT, AGENT_BIT_NOT);
 }
 
 static void push_ballast(struct text *t, enum source source)
@@ -571,12 +516,9 @@ static void try_pairs(const struct text *operation, unsigned int noperands)
 	struct agent_expr *expr, *value_expr;
 	struct bpf_compile_options options = default_options();
 
-	byte(&bare, AGENT_END);
-	value_expr = assemble(&bare);
-	op16(&t, AGENT_REG, 2);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	expr = assemble(&t);
+	value_expr = text_expr(&bare);
+	text_put(&t, REG(2), AGENT_EQUAL);
+	expr = text_expr(&t);
 	for (int native = 0; native <= bpf_kernel_divides_signed(); native++) {
 		int event;
 
@@ -604,12 +546,12 @@ static void try_pairs(const struct text *operation, unsigned int noperands)
 
 static void try_binary(uint8_t code, enum source source)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	push_ballast(&t, source);
 	push_argument(&t, 0, source);
 	push_argument(&t, 1, source);
-	byte(&t, code);
+	text_put(&t, code);
 	try_pairs(&t, 2);
 }
 
@@ -642,14 +584,14 @@ Test(compile, binary_operations_on_the_stack)
 /* One operand a constant: immediates, and what does not fit into one. */
 static void try_constant(uint8_t code, uint64_t value, bool left)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	if (left)
-		const64(&t, value);
-	op16(&t, AGENT_REG, 0);
+		text_put(&t, CONST64(value));
+	text_put(&t, REG(0));
 	if (!left)
-		const64(&t, value);
-	byte(&t, code);
+		text_put(&t, CONST64(value));
+	text_put(&t, code);
 	try_pairs(&t, 1);
 }
 
@@ -677,11 +619,11 @@ Test(compile, unary_operations)
 		static const uint8_t codes[] = {AGENT_LOG_NOT, AGENT_BIT_NOT};
 
 		for (int i = 0; i < 2; i++) {
-			struct text t = {.len = 0};
+			struct text t = {0};
 
 			push_ballast(&t, source);
 			push_argument(&t, 0, source);
-			byte(&t, codes[i]);
+			text_put(&t, codes[i]);
 			try_pairs(&t, 1);
 		}
 	}
@@ -693,13 +635,13 @@ Test(compile, extensions)
 
 	for (enum source source = FROM_REGISTER; source < NSOURCES; source++) {
 		for (size_t i = 0; i < sizeof(widths); i++) {
-			struct text s = {.len = 0}, z;
+			struct text s = {0}, z;
 
 			push_ballast(&s, source);
 			push_argument(&s, 0, source);
 			z = s;
-			op8(&s, AGENT_EXT, widths[i]);
-			op8(&z, AGENT_ZERO_EXT, widths[i]);
+			text_put(&s, EXT(widths[i]));
+			text_put(&z, ZERO_EXT(widths[i]));
 			try_pairs(&s, 1);
 			try_pairs(&z, 1);
 		}
@@ -709,24 +651,19 @@ Test(compile, extensions)
 /* Of ext 8, only copies of the sign are needed: it is that of ext 7 ^ $a1. */
 Test(compile, sign_of_an_extension)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
-	op16(&t, AGENT_REG, 0);
-	op8(&t, AGENT_EXT, 7);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_BIT_XOR);
-	op8(&t, AGENT_EXT, 8);
-	op8(&t, AGENT_CONST8, 8);
-	byte(&t, AGENT_RSH_SIGNED);
+	text_put(&t, REG(0), EXT(7), REG(1), AGENT_BIT_XOR, EXT(8), CONST8(8),
+		 AGENT_RSH_SIGNED);
 	try_pairs(&t, 2);
 }
 
 Test(compile, narrow_registers_are_zero_extended)
 {
 	for (uint16_t row = ROW_32; row <= ROW_PC; row++) {
-		struct text t = {.len = 0};
+		struct text t = {0};
 
-		op16(&t, AGENT_REG, row);
+		text_put(&t, REG(row));
 		try_pairs(&t, 2);
 	}
 }
@@ -747,16 +684,16 @@ Test(compile, shuffles)
 
 	for (enum source source = FROM_REGISTER; source < NSOURCES; source++) {
 		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-			struct text t = {.len = 0};
+			struct text t = {0};
 
 			push_ballast(&t, source);
 			push_argument(&t, 1, source);
-			const64(&t, 1000);
+			text_put(&t, CONST64(1000));
 			push_argument(&t, 0, source);
 			for (int j = 0; j < 3; j++)
 				if (codes[i][j] || codes[i][0] == AGENT_PICK)
-					byte(&t, codes[i][j]);
-			byte(&t, AGENT_SUB);
+					text_put(&t, codes[i][j]);
+			text_put(&t, AGENT_SUB);
 			try_pairs(&t, 2);
 		}
 	}
@@ -765,24 +702,16 @@ Test(compile, shuffles)
 /* Cells in a circle have to be in their places where paths join. */
 Test(compile, shuffled_cells_at_a_join)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 	size_t over;
 
 	for (uint16_t i = 0; i < 4; i++)
 		push_argument(&t, i % 2, FROM_SLOT);
 	push_argument(&t, 0, FROM_SLOT);
-	over = jump(&t, AGENT_IF_GOTO);
-	byte(&t, AGENT_ROT);
-	byte(&t, AGENT_SWAP);
-	op8(&t, AGENT_PICK, 3);
-	byte(&t, AGENT_ROT);
-	byte(&t, AGENT_ADD);
-	byte(&t, AGENT_ROT);
-	land(&t, over);
-	byte(&t, AGENT_SUB);
-	byte(&t, AGENT_SWAP);
-	byte(&t, AGENT_SUB);
-	byte(&t, AGENT_MUL);
+	over = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, AGENT_ROT, AGENT_SWAP, PICK(3), AGENT_ROT, AGENT_ADD, AGENT_ROT);
+	text_land(&t, over);
+	text_put(&t, AGENT_SUB, AGENT_SWAP, AGENT_SUB, AGENT_MUL);
 	try_pairs(&t, 2);
 }
 
@@ -790,22 +719,17 @@ Test(compile, shuffled_cells_at_a_join)
 
 static void push_address(struct text *t, const void *base)
 {
-	const64(t, (uintptr_t)base);
-	op16(t, AGENT_REG, 0);
-	byte(t, AGENT_ADD);
+	text_put(t, CONST64((uintptr_t)base), REG(0), AGENT_ADD);
 }
 
 static struct agent_expr *make_ref(uint8_t code, enum source source)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	push_ballast(&t, source);
 	push_address(&t, memory);
-	byte(&t, code);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_put(&t, code, REG(1), AGENT_EQUAL);
+	return text_expr(&t);
 }
 
 Test(compile, references)
@@ -853,18 +777,14 @@ static void try_watched(uint8_t code, uint64_t offset, unsigned int len)
 	struct bpf_compile_options options = default_options();
 	unsigned int size = agent_opcode(code)->size;
 	bool is_there = offset % size == 0 && offset + size <= len;
-	struct text t = {.len = 0};
+	struct text t = {0};
 	struct agent_expr *expr;
 	struct bpf_code made;
 	uint64_t value = 0;
 	int event;
 
-	const64(&t, (uintptr_t)memory + offset);
-	byte(&t, code);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	expr = assemble(&t);
+	text_put(&t, CONST64((uintptr_t)memory + offset), code, REG(1), AGENT_EQUAL);
+	expr = text_expr(&t);
 	options.site.watch = (struct bpf_watch){
 		.access = true, .addr = (uintptr_t)memory, .len = len};
 	cr_assert_null(compile(&expr, 1, &options, &made));
@@ -958,67 +878,56 @@ Test(compile, gaps_between_planted_bytes_are_no_maybe)
 /* ($a0 < $a1 && $a0 != 5) || (x ? $a1 : $a0) == 2, as gdb writes it */
 Test(compile, gdb_shapes)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 	size_t if1, if2, go1, go2, end, or1, or2;
 
-	op16(&t, AGENT_REG, 0);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_LESS_SIGNED);
-	if1 = jump(&t, AGENT_IF_GOTO);
-	go1 = jump(&t, AGENT_GOTO);
-	land(&t, if1);
-	op16(&t, AGENT_REG, 0);
-	op8(&t, AGENT_CONST8, 5);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_LOG_NOT);
-	if2 = jump(&t, AGENT_IF_GOTO);
-	go2 = jump(&t, AGENT_GOTO);
-	land(&t, if2);
-	op8(&t, AGENT_CONST8, 1);
-	end = jump(&t, AGENT_GOTO);
-	land(&t, go1);
-	land(&t, go2);
-	op8(&t, AGENT_CONST8, 0);
-	land(&t, end);
-	or1 = jump(&t, AGENT_IF_GOTO);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_LOG_NOT);
-	if1 = jump(&t, AGENT_IF_GOTO);
-	op16(&t, AGENT_REG, 1);
-	end = jump(&t, AGENT_GOTO);
-	land(&t, if1);
-	op16(&t, AGENT_REG, 0);
-	land(&t, end);
-	op8(&t, AGENT_CONST8, 2);
-	byte(&t, AGENT_EQUAL);
-	or2 = jump(&t, AGENT_IF_GOTO);
-	op8(&t, AGENT_CONST8, 0);
-	end = jump(&t, AGENT_GOTO);
-	land(&t, or1);
-	land(&t, or2);
-	op8(&t, AGENT_CONST8, 1);
-	land(&t, end);
+	text_put(&t, REG(0), REG(1), AGENT_LESS_SIGNED);
+	if1 = text_jump(&t, AGENT_IF_GOTO);
+	go1 = text_jump(&t, AGENT_GOTO);
+	text_land(&t, if1);
+	text_put(&t, REG(0), CONST8(5), AGENT_EQUAL, AGENT_LOG_NOT);
+	if2 = text_jump(&t, AGENT_IF_GOTO);
+	go2 = text_jump(&t, AGENT_GOTO);
+	text_land(&t, if2);
+	text_put(&t, CONST8(1));
+	end = text_jump(&t, AGENT_GOTO);
+	text_land(&t, go1);
+	text_land(&t, go2);
+	text_put(&t, CONST8(0));
+	text_land(&t, end);
+	or1 = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, REG(1), AGENT_LOG_NOT);
+	if1 = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, REG(1));
+	end = text_jump(&t, AGENT_GOTO);
+	text_land(&t, if1);
+	text_put(&t, REG(0));
+	text_land(&t, end);
+	text_put(&t, CONST8(2), AGENT_EQUAL);
+	or2 = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, CONST8(0));
+	end = text_jump(&t, AGENT_GOTO);
+	text_land(&t, or1);
+	text_land(&t, or2);
+	text_put(&t, CONST8(1));
+	text_land(&t, end);
 	try_pairs(&t, 2);
 }
 
 static struct agent_expr *reg_equals(uint16_t reg, uint8_t value)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
-	op16(&t, AGENT_REG, reg);
-	op8(&t, AGENT_CONST8, value);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_put(&t, REG(reg), CONST8(value), AGENT_EQUAL);
+	return text_expr(&t);
 }
 
 static struct agent_expr *constant_expr(uint8_t value)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
-	op8(&t, AGENT_CONST8, value);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_put(&t, CONST8(value));
+	return text_expr(&t);
 }
 
 static void set_args(uint64_t a, uint64_t b)
@@ -1081,7 +990,7 @@ Test(compile, an_empty_list_is_true)
 static void expect_undecided(const struct text *t, const char *note)
 {
 	struct bpf_compile_options options = default_options();
-	struct agent_expr *expr = assemble(t);
+	struct agent_expr *expr = text_expr(t);
 	struct bpf_code code;
 	struct error *error = compile(&expr, 1, &options, &code);
 	int event;
@@ -1099,7 +1008,7 @@ static void expect_undecided(const struct text *t, const char *note)
 static void expect_doubts(const struct text *t, unsigned int doubts)
 {
 	struct bpf_compile_options options = default_options();
-	struct agent_expr *expr = assemble(t);
+	struct agent_expr *expr = text_expr(t);
 	struct bpf_code code;
 
 	cr_assert_null(compile(&expr, 1, &options, &code));
@@ -1111,38 +1020,27 @@ static void expect_doubts(const struct text *t, unsigned int doubts)
 
 Test(compile, what_may_become_a_maybe_is_told)
 {
-	struct text plain = {.len = 0}, reads = {.len = 0}, divides = {.len = 0};
+	struct text plain = {0}, reads = {0}, divides = {0};
 
-	op16(&plain, AGENT_REG, 0);
-	byte(&plain, AGENT_END);
+	text_put(&plain, REG(0));
 	expect_doubts(&plain, 0);
 
-	op16(&reads, AGENT_REG, 0);
-	byte(&reads, AGENT_REF8);
-	byte(&reads, AGENT_END);
+	text_put(&reads, REG(0), AGENT_REF8);
 	expect_doubts(&reads, 1U << BPF_DOUBT_PAGE | 1U << BPF_DOUBT_TRAP);
 
-	op16(&divides, AGENT_REG, 0);
-	op16(&divides, AGENT_REG, 1);
-	byte(&divides, AGENT_REM_UNSIGNED);
-	byte(&divides, AGENT_END);
+	text_put(&divides, REG(0), REG(1), AGENT_REM_UNSIGNED);
 	expect_doubts(&divides, 1U << BPF_DOUBT_DIVISOR);
 	divides.len = 3;
-	op8(&divides, AGENT_CONST8, 7);
-	byte(&divides, AGENT_REM_UNSIGNED);
-	byte(&divides, AGENT_END);
+	text_put(&divides, CONST8(7), AGENT_REM_UNSIGNED);
 	expect_doubts(&divides, 0);
 }
 
 Test(compile, what_cannot_be_decided_is_a_maybe)
 {
-	struct text missing = {.len = 0}, deep = {.len = 0}, loop;
-	struct text zero = {.len = 0}, variable = {.len = 0};
+	struct text missing = {0}, deep = {0}, loop;
+	struct text zero = {0}, variable = {0};
 
-	op16(&missing, AGENT_REG, ROW_MISSING);
-	op16(&missing, AGENT_REG, ROW_MISSING);
-	byte(&missing, AGENT_ADD);
-	byte(&missing, AGENT_END);
+	text_put(&missing, REG(ROW_MISSING), REG(ROW_MISSING), AGENT_ADD);
 	expect_undecided(&missing, "reads $xmm0");
 
 	missing.bytes[2] = 99;
@@ -1151,56 +1049,36 @@ Test(compile, what_cannot_be_decided_is_a_maybe)
 	for (uint16_t i = 0; i < 80; i++)
 		push_argument(&deep, i % NARGS, FROM_SLOT);
 	loop = deep;
-	op16(&loop, AGENT_REG, 0);
-	op16(&loop, AGENT_IF_GOTO, (uint16_t)(loop.len - 3));
+	text_put(&loop, REG(0), IF_GOTO(loop.len));
 	for (int i = 0; i < 79; i++) {
-		byte(&deep, AGENT_SUB);
-		byte(&loop, AGENT_SUB);
+		text_put(&deep, AGENT_SUB);
+		text_put(&loop, AGENT_SUB);
 	}
-	byte(&deep, AGENT_END);
-	byte(&loop, AGENT_END);
 	expect_undecided(&deep, "needs a deeper stack");
 	expect_undecided(&loop, "needs a deeper stack");
 
-	op16(&zero, AGENT_REG, 0);
-	op8(&zero, AGENT_CONST8, 0);
-	byte(&zero, AGENT_DIV_SIGNED);
-	byte(&zero, AGENT_END);
+	text_put(&zero, REG(0), CONST8(0), AGENT_DIV_SIGNED);
 	expect_undecided(&zero, "divides by zero");
 
-	op16(&variable, AGENT_REG, 0);
-	op16(&variable, AGENT_SETV, 1);
-	op16(&variable, AGENT_GETV, 1);
-	byte(&variable, AGENT_EQUAL);
-	byte(&variable, AGENT_END);
+	text_put(&variable, REG(0), SETV(1), GETV(1), AGENT_EQUAL);
 	expect_undecided(&variable, "uses a trace state variable");
 }
 
 /* for (cell = $a0; cell != 0; cell--) sum += cell; and sum == $a1 */
 static struct agent_expr *make_sum(void)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 	size_t over, head;
 
-	op8(&t, AGENT_CONST8, 0);
-	op16(&t, AGENT_REG, 0);
+	text_put(&t, CONST8(0), REG(0));
 	head = t.len;
-	byte(&t, AGENT_DUP);
-	byte(&t, AGENT_LOG_NOT);
-	over = jump(&t, AGENT_IF_GOTO);
-	byte(&t, AGENT_SWAP);
-	op8(&t, AGENT_PICK, 1);
-	byte(&t, AGENT_ADD);
-	byte(&t, AGENT_SWAP);
-	op8(&t, AGENT_CONST8, 1);
-	byte(&t, AGENT_SUB);
-	op16(&t, AGENT_GOTO, (uint16_t)head);
-	land(&t, over);
-	byte(&t, AGENT_POP);
-	op16(&t, AGENT_REG, 1);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_put(&t, AGENT_DUP, AGENT_LOG_NOT);
+	over = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, AGENT_SWAP, PICK(1), AGENT_ADD, AGENT_SWAP, CONST8(1), AGENT_SUB,
+		 GOTO(head));
+	text_land(&t, over);
+	text_put(&t, AGENT_POP, REG(1), AGENT_EQUAL);
+	return text_expr(&t);
 }
 
 Test(compile, loops_are_exact_for_as_many_rounds_as_they_get)
@@ -1238,19 +1116,15 @@ Test(compile, loops_are_exact_for_as_many_rounds_as_they_get)
 Test(compile, endless_and_empty_loops)
 {
 	struct bpf_compile_options options = default_options();
-	struct text endless = {.len = 0}, entered = {.len = 0};
+	struct text endless = {0}, entered = {0};
 	struct agent_expr *exprs[2];
 	int event;
 
-	op16(&endless, AGENT_GOTO, 0);
-	op8(&entered, AGENT_CONST8, 1);
-	op16(&entered, AGENT_IF_GOTO, 11); /* always: over the loop */
-	op16(&entered, AGENT_REG, 0);
-	op16(&entered, AGENT_IF_GOTO, 5);
-	op8(&entered, AGENT_CONST8, 1);
-	byte(&entered, AGENT_END);
-	exprs[0] = assemble(&entered);
-	exprs[1] = assemble(&endless);
+	text_put(&endless, GOTO(0));
+	text_put(&entered, CONST8(1), IF_GOTO(11)); /* always: over the loop */
+	text_put(&entered, REG(0), IF_GOTO(5), CONST8(1));
+	exprs[0] = text_expr(&entered);
+	exprs[1] = text_expr(&endless);
 	event = start(exprs, 1, &options, false);
 	cr_expect_eq(run(), BPF_TRUE);
 	close(event);
@@ -1264,19 +1138,16 @@ Test(compile, endless_and_empty_loops)
 Test(compile, a_missing_register_matters_on_its_path_only)
 {
 	struct bpf_compile_options options = default_options();
-	struct text t = {.len = 0};
+	struct text t = {0};
 	struct agent_expr *expr;
 	size_t over;
 	int event;
 
-	op8(&t, AGENT_CONST8, 0);
-	op16(&t, AGENT_REG, 0);
-	over = jump(&t, AGENT_IF_GOTO);
-	byte(&t, AGENT_POP);
-	op16(&t, AGENT_REG, ROW_MISSING);
-	land(&t, over);
-	byte(&t, AGENT_END);
-	expr = assemble(&t);
+	text_put(&t, CONST8(0), REG(0));
+	over = text_jump(&t, AGENT_IF_GOTO);
+	text_put(&t, AGENT_POP, REG(ROW_MISSING));
+	text_land(&t, over);
+	expr = text_expr(&t);
 	event = start(&expr, 1, &options, false);
 	set_args(1, 0);
 	cr_expect_eq(run(), BPF_FALSE);
@@ -1289,16 +1160,15 @@ Test(compile, a_missing_register_matters_on_its_path_only)
 Test(compile, the_deepest_stack_that_fits)
 {
 	struct bpf_compile_options options = default_options();
-	struct text t = {.len = 0};
+	struct text t = {0};
 	struct agent_expr *expr;
 	int event;
 
 	for (uint16_t i = 0; i < 62; i++)
 		push_argument(&t, i % NARGS, FROM_SLOT);
 	for (int i = 0; i < 61; i++)
-		byte(&t, i % 3 ? AGENT_SUB : AGENT_ROT);
-	byte(&t, AGENT_END);
-	expr = assemble(&t);
+		text_put(&t, i % 3 ? AGENT_SUB : AGENT_ROT);
+	expr = text_expr(&t);
 	event = start(&expr, 1, &options, false);
 	for (unsigned int i = 0; i < NVALUES; i++) {
 		set_args(values[i], values[NVALUES - 1 - i]);
@@ -1395,12 +1265,9 @@ static struct agent_expr *memory_is_new(void)
 {
 	struct text t = {0};
 
-	const64(&t, (uintptr_t)memory);
-	byte(&t, AGENT_REF8);
-	const64(&t, memory[0]);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_put(&t, CONST64((uintptr_t)memory), AGENT_REF8, CONST64(memory[0]),
+		 AGENT_EQUAL);
+	return text_expr(&t);
 }
 
 Test(compile, a_true_hit_raises_sigtrap)
@@ -1513,17 +1380,16 @@ static void random_leaf(struct random *r, struct text *t)
 {
 	switch (draw(r, 5)) {
 	case 0:
-		const64(t, values[draw(r, NVALUES)]);
+		text_op(t, AGENT_CONST64, values[draw(r, NVALUES)]);
 		break;
 	case 1:
-		op8(t, AGENT_CONST8, (uint8_t)draw(r, 256));
+		text_op(t, AGENT_CONST8, draw(r, 256));
 		break;
 	case 2:
-		op16(t, AGENT_REG,
-		     (uint16_t)(draw(r, 60) ? ROW_32 + draw(r, 4) : ROW_MISSING));
+		text_op(t, AGENT_REG, draw(r, 60) ? ROW_32 + draw(r, 4) : ROW_MISSING);
 		break;
 	default:
-		op16(t, AGENT_REG, (uint16_t)draw(r, NARGS));
+		text_op(t, AGENT_REG, draw(r, NARGS));
 	}
 }
 
@@ -1531,16 +1397,16 @@ static void random_unary(struct random *r, struct text *t)
 {
 	switch (draw(r, 4)) {
 	case 0:
-		byte(t, AGENT_LOG_NOT);
+		text_put(t, AGENT_LOG_NOT);
 		break;
 	case 1:
-		byte(t, AGENT_BIT_NOT);
+		text_put(t, AGENT_BIT_NOT);
 		break;
 	case 2:
-		op8(t, AGENT_EXT, (uint8_t)(1 + draw(r, 70)));
+		text_op(t, AGENT_EXT, 1 + draw(r, 70));
 		break;
 	default:
-		op8(t, AGENT_ZERO_EXT, (uint8_t)draw(r, 70));
+		text_op(t, AGENT_ZERO_EXT, draw(r, 70));
 	}
 }
 
@@ -1554,21 +1420,19 @@ static void random_binary(struct random *r, struct text *t)
 		AGENT_BIT_XOR,	    AGENT_EQUAL,	AGENT_LESS_SIGNED,
 		AGENT_LESS_UNSIGNED};
 
-	byte(t, codes[draw(r, sizeof(codes))]);
+	text_op(t, codes[draw(r, sizeof(codes))], 0);
 }
 
 static void random_ref(struct random *r, struct text *t, unsigned int level)
 {
 	random_value(r, t, level);
 	if (draw(r, 20)) {
-		op8(t, AGENT_CONST8, MEMORY_SIZE / 2 - 1);
-		byte(t, AGENT_BIT_AND);
-		const64(t, (uintptr_t)memory);
-		byte(t, AGENT_ADD);
+		text_put(t, CONST8(MEMORY_SIZE / 2 - 1), AGENT_BIT_AND,
+			 CONST64((uintptr_t)memory), AGENT_ADD);
 	} else {
-		op8(t, AGENT_ZERO_EXT, 12);
+		text_put(t, ZERO_EXT(12));
 	}
-	byte(t, (uint8_t)(AGENT_REF8 + draw(r, 4)));
+	text_op(t, (uint8_t)(AGENT_REF8 + draw(r, 4)), 0);
 }
 
 static void random_branch(struct random *r, struct text *t, unsigned int level)
@@ -1577,17 +1441,17 @@ static void random_branch(struct random *r, struct text *t, unsigned int level)
 	bool leaves;
 
 	random_value(r, t, level);
-	over = jump(t, AGENT_IF_GOTO);
+	over = text_jump(t, AGENT_IF_GOTO);
 	random_value(r, t, level);
 	leaves = draw(r, 10) == 0;
 	if (leaves)
-		byte(t, AGENT_END);
+		text_put(t, AGENT_END);
 	else
-		end = jump(t, AGENT_GOTO);
-	land(t, over);
+		end = text_jump(t, AGENT_GOTO);
+	text_land(t, over);
 	random_value(r, t, level);
 	if (!leaves)
-		land(t, end);
+		text_land(t, end);
 }
 
 /* Three values, shuffled, made one. */
@@ -1600,19 +1464,21 @@ static void random_shuffle(struct random *r, struct text *t, unsigned int level)
 		random_value(r, t, level);
 	for (; steps > 0; steps--) {
 		if (draw(r, 3)) {
-			byte(t, codes[draw(r, sizeof(codes))]);
+			text_op(t, codes[draw(r, sizeof(codes))], 0);
 		} else {
-			op8(t, AGENT_PICK, (uint8_t)draw(r, depth));
+			text_op(t, AGENT_PICK, draw(r, depth));
 			depth++;
 		}
-		if (draw(r, 8) == 0)
-			random_branch(r, t, 0), byte(t, AGENT_ADD);
+		if (draw(r, 8) == 0) {
+			random_branch(r, t, 0);
+			text_put(t, AGENT_ADD);
+		}
 	}
 	for (; depth > 1; depth--) {
 		if (draw(r, 5))
 			random_binary(r, t);
 		else
-			byte(t, AGENT_POP);
+			text_put(t, AGENT_POP);
 	}
 }
 
@@ -1623,21 +1489,17 @@ static void random_loop(struct random *r, struct text *t, unsigned int level)
 	size_t head;
 
 	random_value(r, t, level);
-	op16(t, AGENT_REG, (uint16_t)draw(r, NARGS));
-	op8(t, AGENT_CONST8, (uint8_t)draw(r, 8));
-	byte(t, AGENT_BIT_AND);
+	text_op(t, AGENT_REG, draw(r, NARGS));
+	text_op(t, AGENT_CONST8, draw(r, 8));
+	text_put(t, AGENT_BIT_AND);
 	head = t->len;
-	byte(t, AGENT_SWAP);
+	text_put(t, AGENT_SWAP);
 	random_value(r, t, level);
 	random_binary(r, t);
 	if (draw(r, 2))
 		random_unary(r, t);
-	byte(t, AGENT_SWAP);
-	op8(t, AGENT_CONST8, 1);
-	byte(t, AGENT_SUB);
-	byte(t, AGENT_DUP);
-	op16(t, AGENT_IF_GOTO, (uint16_t)head);
-	byte(t, AGENT_POP);
+	text_put(t, AGENT_SWAP, CONST8(1), AGENT_SUB, AGENT_DUP, IF_GOTO(head),
+		 AGENT_POP);
 }
 
 static void random_value(struct random *r, struct text *t, unsigned int level)
@@ -1685,21 +1547,19 @@ static void random_args(struct random *r)
 /* A random value, compared to what it is for the first arguments. */
 static struct agent_expr *random_condition(struct random *r)
 {
-	struct text t = {.len = 0}, bare;
+	struct text t = {0}, bare;
 	struct agent_expr *expr;
 	uint64_t value = 0;
 
 	random_value(r, &t, 4);
 	bare = t;
-	byte(&bare, AGENT_END);
-	expr = assemble(&bare);
+	expr = text_expr(&bare);
 	random_args(r);
 	interpret(expr, &value);
 	agent_expr_unref(expr);
-	const64(&t, draw(r, 4) ? value : value ^ 1);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_END);
-	return assemble(&t);
+	text_op(&t, AGENT_CONST64, draw(r, 4) ? value : value ^ 1);
+	text_put(&t, AGENT_EQUAL);
+	return text_expr(&t);
 }
 
 static void try_random(uint64_t seed, bool loops, unsigned int count)

@@ -2,20 +2,20 @@
 #include <criterion/criterion.h>
 
 #include "stops/guess.h"
+#include "tests/unit/expr.h"
 
 /* 70000 < ref32(0x1234) + ext8(0xfb): a number, an address, a number below zero. */
-static const uint8_t sum[] = {0x24, 0,	  1,	0x11, 0x70, 0x23, 0x12, 0x34,
-			      0x19, 0x22, 0xfb, 0x16, 8,    2,	  0x14, 0x27};
+static const uint8_t sum[] = {CONST32(70000),	 CONST16(0x1234), AGENT_REF32,
+			      CONST8(-5),	 EXT(8),	  AGENT_ADD,
+			      AGENT_LESS_SIGNED, AGENT_END};
 /* Again while 5. */
-static const uint8_t loop[] = {0x22, 5, 0x20, 0, 0, 0x22, 1, 0x27};
+static const uint8_t loop[] = {CONST8(5), IF_GOTO(0), CONST8(1), AGENT_END};
 
 static void begin(struct guess *guess, const uint8_t *bytecode, size_t len)
 {
 	struct agent_list list = {0};
-	struct agent_expr *expr;
 
-	cr_assert_null(agent_expr_create(bytecode, len, &expr));
-	cr_assert_eq(agent_list_append(&list, expr), 0);
+	cr_assert_eq(agent_list_append(&list, make_expr(bytecode, len)), 0);
 	guess_init(guess, &list);
 	agent_list_clear(&list);
 }

@@ -10,19 +10,16 @@
 #include "rsp/packet.h"
 #include "rsp/client.h"
 #include "stops/breakpoints.h"
+#include "tests/unit/expr.h"
 
 /* A list of @count conditions that are the constant @value. */
 static struct agent_list constants(uint8_t value, size_t count)
 {
-	const uint8_t bytecode[] = {AGENT_CONST8, value, AGENT_END};
 	struct agent_list list = {0};
 
-	for (size_t i = 0; i < count; i++) {
-		struct agent_expr *expr;
-
-		cr_assert_null(agent_expr_create(bytecode, sizeof(bytecode), &expr));
-		cr_assert_eq(agent_list_append(&list, expr), 0);
-	}
+	for (size_t i = 0; i < count; i++)
+		cr_assert_eq(agent_list_append(&list, EXPR(CONST8(value), AGENT_END)),
+			     0);
 	return list;
 }
 

@@ -23,6 +23,7 @@
 #include "inferior/resume.h"
 #include "inferior/wait.h"
 #include "stops/engine.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 /* ---- what the inferior runs ---- */
@@ -250,18 +251,8 @@ static uint64_t counter_there(void)
 /* counter == @value */
 static struct agent_expr *condition(uint64_t value)
 {
-	uint8_t code[21] = {0x25, [9] = 0x1a, [10] = 0x25, [19] = 0x13, [20] = 0x27};
-	uint64_t addr = (uintptr_t)&counter;
-	struct agent_expr *expr = NULL;
-	_cleanup_error_ struct error *error = NULL;
-
-	for (int i = 0; i < 8; i++) {
-		code[1 + i] = (uint8_t)(addr >> (56 - 8 * i));
-		code[11 + i] = (uint8_t)(value >> (56 - 8 * i));
-	}
-	error = agent_expr_create(code, sizeof(code), &expr);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
+	return EXPR(CONST64((uintptr_t)&counter), AGENT_REF64, CONST64(value),
+		    AGENT_EQUAL, AGENT_END);
 }
 
 static struct error *try_insert(struct location *location, enum breakpoint_type type,

@@ -11,6 +11,7 @@
 #include "bpf/kernel.h"
 #include "bpf/print.h"
 #include "bpf/program.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 enum { LOG_SIZE = 1024 * 1024 };
@@ -234,19 +235,9 @@ static unsigned int compare(const struct bpf_insn *insns, size_t count,
 	return compared;
 }
 
-static struct agent_expr *parse(const uint8_t *code, size_t len)
-{
-	struct agent_expr *expr = NULL;
-	_cleanup_error_ struct error *error = agent_expr_create(code, len, &expr);
-
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	return expr;
-}
-
-static void check_program_at(const uint8_t *bytecode, size_t len, bool native_division,
+static void check_program_at(struct agent_expr *expr, bool native_division,
 			     const struct bpf_site *site)
 {
-	struct agent_expr *expr = parse(bytecode, len);
 	const struct agent_list conditions = {&expr, 1};
 	struct programs programs;
 	struct bpf_code code;
@@ -279,37 +270,31 @@ static void check_program_at(const uint8_t *bytecode, size_t len, bool native_di
 	agent_expr_unref(expr);
 }
 
-static void check_program(const uint8_t *bytecode, size_t len, bool native_division)
+static void check_program(struct agent_expr *expr, bool native_division)
 {
 	const struct bpf_site breakpoint = {0};
 
-	check_program_at(bytecode, len, native_division, &breakpoint);
+	check_program_at(expr, native_division, &breakpoint);
 }
 
 /* Every kind of instruction that conditions become: arithmetic, memory, jumps. */
 Test(print_compiled, as_the_verifier_prints_them)
 {
-	enum { REG = 0x26, CONST8 = 0x22, CONST64 = 0x25, PICK = 0x32, END = 0x27 };
+	for (enum agent_code op = AGENT_ADD; op <= AGENT_REF64; op++) {
+		struct text text = {0};
 
-	for (int op = 0x02; op <= 0x1a; op++) {
-		static const uint8_t with_size[] = {[0x16] = 17, [0x1a] = 0};
-		uint8_t code[32] = {REG, 0, 0, REG, 0, 1, REG, 0, 2};
-		size_t len = 9;
-
-		if (op == 0x0c || op == 0x0d)
-			continue; /* they trace */
-		code[len++] = (uint8_t)op;
-		if (with_size[op])
-			code[len++] = with_size[op];
-		code[len++] = END;
-		check_program(code, len, true);
-		check_program(code, len, false);
+		if (op == AGENT_TRACE || op == AGENT_TRACE_QUICK)
+			continue;
+		text_put(&text, REG(0), REG(1), REG(2));
+		text_op(&text, op, 17);
+		check_program(text_expr(&text), true);
+		check_program(text_expr(&text), false);
 	}
-	check_program((const uint8_t[]){REG, 0, 0, CONST64, 1, 2, 3, 4, 5, 6, 7, 8,
-					0x13, END},
-		      14, true);
-	check_program((const uint8_t[]){REG, 0, 0, 0x2a, 32, CONST8, 3, 0x14, END}, 9,
+	check_program(EXPR(REG(0), CONST64(0x0102030405060708), AGENT_EQUAL, AGENT_END),
 		      true);
+	check_program(
+		EXPR(REG(0), ZERO_EXT(32), CONST8(3), AGENT_LESS_SIGNED, AGENT_END),
+		true);
 }
 
 /* What a uprobe's has besides: the address of a store, the longer record. */
@@ -324,5 +309,5 @@ Test(print_compiled, at_a_uprobe)
 			  .displacement = INT64_C(0x123456789a)},
 	};
 
-	check_program_at((const uint8_t[]){0x26, 0, 0, 0x27}, 4, true, &site);
+	check_program_at(EXPR(REG(0), AGENT_END), true, &site);
 }

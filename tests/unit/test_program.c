@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bpf/program.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 static struct bpf_kernel kernel;
@@ -23,15 +24,9 @@ static void tear_down(void)
 	bpf_kernel_deinit(&kernel);
 }
 
-/* const16 @value; end */
 static struct agent_expr *constant(unsigned int value)
 {
-	const uint8_t code[] = {0x23, (uint8_t)(value >> 8), (uint8_t)value, 0x27};
-	struct agent_expr *expr = NULL;
-
-	error_destroy(agent_expr_create(code, sizeof(code), &expr));
-	cr_assert_not_null(expr);
-	return expr;
+	return EXPR(CONST16(value), AGENT_END);
 }
 
 static struct program *get_for(unsigned int value, const struct bpf_site *site)
@@ -191,27 +186,16 @@ Test(program, as_many_locations_as_there_are)
 Test(program, stands_in_for_too_much_code)
 {
 	enum { OPS = 15000, COUNT = 6 };
-	uint8_t *code = malloc(4 * OPS + 5);
+	static uint8_t code[2 + 4 * OPS + 1] = {CONST8(0)};
 	struct agent_expr *conditions[COUNT];
 	const struct agent_list list = {conditions, COUNT};
 	struct program *program = NULL;
 	struct error *error;
-	size_t len = 0;
 
-	cr_assert_not_null(code);
-	/* const8 0, then: reg 0; add, again and again */
-	code[len++] = 0x22;
-	code[len++] = 0;
-	for (int i = 0; i < OPS; i++) {
-		code[len++] = 0x26;
-		code[len++] = 0;
-		code[len++] = 0;
-		code[len++] = 0x02;
-	}
-	code[len++] = 0x27;
-	error = agent_expr_create(code, len, &conditions[0]);
-	free(code);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	for (size_t i = 0; i < OPS; i++)
+		memcpy(code + 2 + 4 * i, (uint8_t[]){REG(0), AGENT_ADD}, 4);
+	code[sizeof(code) - 1] = AGENT_END;
+	conditions[0] = make_expr(code, sizeof(code));
 	for (int i = 1; i < COUNT; i++)
 		conditions[i] = agent_expr_ref(conditions[0]);
 	error = program_get(&programs, &list, NULL, NULL, &program);
@@ -228,21 +212,12 @@ static struct agent_expr *many_branches(void)
 {
 	enum { BRANCHES = 8300, END = 6 * BRANCHES + 3 };
 	static uint8_t code[END + 3];
-	struct agent_expr *expr = NULL;
-	uint8_t *p = code;
 
-	for (int i = 0; i < BRANCHES; i++) {
-		*p++ = 0x26; /* reg i % 16 */
-		*p++ = 0;
-		*p++ = (uint8_t)(i % 16);
-		*p++ = 0x20; /* if_goto END */
-		*p++ = END >> 8;
-		*p++ = (uint8_t)END;
-	}
-	memcpy(p, (uint8_t[]){0x22, 0, 0x27}, 3);	   /* const8 0; end */
-	memcpy(code + END, (uint8_t[]){0x22, 1, 0x27}, 3); /* const8 1; end */
-	error_destroy(agent_expr_create(code, sizeof(code), &expr));
-	return expr;
+	for (size_t i = 0; i < BRANCHES; i++)
+		memcpy(code + 6 * i, (uint8_t[]){REG(i % 16), IF_GOTO(END)}, 6);
+	memcpy(code + END - 3, (uint8_t[]){CONST8(0), AGENT_END}, 3);
+	memcpy(code + END, (uint8_t[]){CONST8(1), AGENT_END}, 3);
+	return make_expr(code, sizeof(code));
 }
 
 Test(program, keeps_the_words_of_the_verifier)
@@ -275,22 +250,23 @@ Test(program, keeps_the_words_of_the_verifier)
 static struct agent_expr *hard_loop(void)
 {
 	static const uint8_t code[] = {
-		0x22, 0,    0x26, 0,	0,			  /* x = 0, n = reg 0 */
-		0x28, 0x22, 1,	  0x0f, 0x20, 0,    20,		  /* 5: n & 1? */
-		0x2b, 0x22, 3,	  0x04, 0x2b, 0x21, 0,	25,	  /* x *= 3 */
-		0x2b, 0x22, 5,	  0x02, 0x2b,			  /* 20: x += 5 */
-		0x28, 0x22, 2,	  0x0f, 0x20, 0,    40,		  /* 25: n & 2? */
-		0x2b, 0x22, 4,	  0x04, 0x2b, 0x21, 0,	45,	  /* x *= 4 */
-		0x2b, 0x22, 6,	  0x02, 0x2b,			  /* 40: x += 6 */
-		0x2b, 0x28, 0x22, 77,	0x13, 0x20, 0,	67, 0x2b, /* 45: x == 77? */
-		0x22, 1,    0x03, 0x28, 0x20, 0,    5,		  /* --n? */
-		0x29, 0x26, 0,	  1,	0x13, 0x27,		  /* x == reg 1 */
-		0x27,						  /* 67: x */
+		CONST8(0),   REG(0), /* x = 0, n = reg 0 */
+		AGENT_DUP,   CONST8(1),	 AGENT_BIT_AND, IF_GOTO(20), /* 5: n & 1? */
+		AGENT_SWAP,  CONST8(3),	 AGENT_MUL,	AGENT_SWAP,
+		GOTO(25),					     /* x *= 3 */
+		AGENT_SWAP,  CONST8(5),	 AGENT_ADD,	AGENT_SWAP,  /* 20: x += 5 */
+		AGENT_DUP,   CONST8(2),	 AGENT_BIT_AND, IF_GOTO(40), /* 25: n & 2? */
+		AGENT_SWAP,  CONST8(4),	 AGENT_MUL,	AGENT_SWAP,
+		GOTO(45),					    /* x *= 4 */
+		AGENT_SWAP,  CONST8(6),	 AGENT_ADD,	AGENT_SWAP, /* 40: x += 6 */
+		AGENT_SWAP,  AGENT_DUP,	 CONST8(77),	AGENT_EQUAL,
+		IF_GOTO(67), AGENT_SWAP,			    /* 45: x == 77? */
+		CONST8(1),   AGENT_SUB,	 AGENT_DUP,	IF_GOTO(5), /* --n? */
+		AGENT_POP,   REG(1),	 AGENT_EQUAL,	AGENT_END,  /* x == reg 1 */
+		AGENT_END,					    /* 67: x */
 	};
-	struct agent_expr *expr = NULL;
 
-	error_destroy(agent_expr_create(code, sizeof(code), &expr));
-	return expr;
+	return make_expr(code, sizeof(code));
 }
 
 Test(program, gives_hard_loops_few_rounds)

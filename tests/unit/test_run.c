@@ -28,6 +28,7 @@
 #include "stops/traps.h"
 #include "stops/unattended.h"
 #include "stops/watch.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 enum { WAIT_SECONDS = 30, LOOPS = 250, THREADS = 8 };
@@ -169,15 +170,8 @@ static uint64_t address(void (*function)(void))
 static struct agent_expr *argument_equals(uint16_t value)
 {
 	uint8_t reg = reg_by_name(arch_native(), "rdi") ? 5 : 0; /* else x0 */
-	struct agent_expr *expr = NULL;
-	struct error *error;
 
-	const uint8_t code[] = {
-		0x26, 0, reg, 0x23, (uint8_t)(value >> 8), (uint8_t)value, 0x13, 0x27,
-	};
-	error = agent_expr_create(code, sizeof(code), &expr);
-	cr_assert_null(error);
-	return expr;
+	return EXPR(REG(reg), CONST16(value), AGENT_EQUAL, AGENT_END);
 }
 
 static void insert(struct inferior *inferior, enum breakpoint_type type, uint64_t addr,
@@ -925,14 +919,15 @@ static void insert_command(struct inferior *inferior, enum breakpoint_type type,
 			   struct agent_expr *condition, bool persistent)
 {
 	uint8_t reg = reg_by_name(arch_native(), "rdi") ? 5 : 0; /* else x0 */
-	const uint8_t code[] = {0x26, 0, reg, 0x22, 0,	 0x22, 0, 0x34,
-				1,    0, 4,   '%',  'd', ',',  0, 0x27};
-	struct agent_expr *expr = NULL;
+	struct text code = {0};
+	struct agent_expr *expr;
 	struct agent_list conditions = {&condition, condition ? 1 : 0};
 	struct commands commands = {{&expr, 1}, persistent};
-	struct error *error = agent_expr_create_command(code, sizeof(code), &expr);
+	struct error *error;
 
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
+	text_put(&code, REG(reg));
+	text_printf(&code, "%d,", 1);
+	expr = text_command(&code);
 	error = breakpoints_insert(inferior->breakpoints, type, PLACE, 1, &conditions,
 				   &commands);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");

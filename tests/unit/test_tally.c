@@ -12,6 +12,7 @@
 #include "arch/registers.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
 enum { THREADS = 16, ROUNDS = 2000 };
@@ -65,14 +66,7 @@ static unsigned int argument_register(void)
 /* tally_test_place(number), if number % 2 == 1 */
 static struct agent_expr *is_odd(void)
 {
-	const uint8_t code[] = {AGENT_REG,    0, (uint8_t)argument_register(),
-				AGENT_CONST8, 1, AGENT_BIT_AND,
-				AGENT_END};
-	struct agent_expr *expr = NULL;
-
-	error_destroy(agent_expr_create(code, sizeof(code), &expr));
-	cr_assert_not_null(expr);
-	return expr;
+	return EXPR(REG(argument_register()), CONST8(1), AGENT_BIT_AND, AGENT_END);
 }
 
 /* This thread and those that it makes from now on run the program. */

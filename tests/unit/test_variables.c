@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/variables.h"
+#include "tests/unit/expr.h"
 
 static struct variables variables;
 
@@ -54,16 +55,12 @@ Test(variables, are_defined_and_set)
 
 Test(variables, come_into_being_where_they_are_to_be_set)
 {
-	/* $3 + 1; $3 = 1 */
-	static const uint8_t getv[] = {0x2c, 0, 3, 0x22, 1, 0x02, 0x27};
-	static const uint8_t setv[] = {0x22, 1, 0x2d, 0, 4, 0x27};
+	struct agent_expr *reads = EXPR(GETV(3), CONST8(1), AGENT_ADD, AGENT_END);
+	struct agent_expr *sets = EXPR(CONST8(1), SETV(4), AGENT_END);
 	struct agent_list list = {0};
-	struct agent_expr *expr;
 
-	cr_assert_null(agent_expr_create(getv, sizeof(getv), &expr));
-	cr_assert_eq(agent_list_append(&list, expr), 0);
-	cr_assert_null(agent_expr_create(setv, sizeof(setv), &expr));
-	cr_assert_eq(agent_list_append(&list, expr), 0);
+	cr_assert_eq(agent_list_append(&list, reads), 0);
+	cr_assert_eq(agent_list_append(&list, sets), 0);
 	cr_assert_null(variables_mention(&variables, &list));
 	/* What is only read has no value that is known. */
 	expect_none(3);

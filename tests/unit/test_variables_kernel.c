@@ -18,6 +18,7 @@
 #include "bpf/compiler.h"
 #include "bpf/hw_event.h"
 #include "bpf/program.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
@@ -73,58 +74,29 @@ TestSuite(variables_kernel, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* ---- expressions ---- */
 
-struct text {
-	uint8_t bytes[4096];
-	size_t len;
-};
-
-static void byte(struct text *t, unsigned int value)
-{
-	cr_assert_lt(t->len, sizeof(t->bytes));
-	t->bytes[t->len++] = (uint8_t)value;
-}
-
-static void constant(struct text *t, unsigned int value)
-{
-	byte(t, AGENT_CONST8);
-	byte(t, value);
-}
-
 /* getv or setv of the variable FIRST + i */
-static void use(struct text *t, uint8_t code, unsigned int i)
+static void use(struct text *t, enum agent_code code, unsigned int i)
 {
-	byte(t, code);
-	byte(t, 0);
-	byte(t, FIRST + i);
+	text_op(t, code, FIRST + i);
 }
 
 static void memory(struct text *t, uint64_t address)
 {
-	byte(t, AGENT_CONST64);
-	for (int shift = 56; shift >= 0; shift -= 8)
-		byte(t, (unsigned int)(address >> shift) & 0xff);
-	byte(t, AGENT_REF64);
+	text_put(t, CONST64(address), AGENT_REF64);
 }
 
 /* $i = $i + 1, which is left on the stack */
 static void increment(struct text *t, unsigned int i)
 {
 	use(t, AGENT_GETV, i);
-	constant(t, 1);
-	byte(t, AGENT_ADD);
+	text_put(t, CONST8(1), AGENT_ADD);
 	use(t, AGENT_SETV, i);
 }
 
 static void append(struct agent_list *list, struct text *t)
 {
-	struct agent_expr *expr = NULL;
-	struct error *error;
-
-	byte(t, AGENT_END);
-	error = agent_expr_create(t->bytes, t->len, &expr);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	cr_assert_eq(agent_list_append(list, expr), 0);
-	*t = (struct text){.len = 0};
+	cr_assert_eq(agent_list_append(list, text_expr(t)), 0);
+	*t = (struct text){0};
 }
 
 /* ---- in the kernel ---- */
@@ -193,11 +165,10 @@ static void set(unsigned int i, int64_t value)
 
 Test(variables_kernel, a_condition_counts)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	increment(&t, 0);
-	constant(&t, 3);
-	byte(&t, AGENT_EQUAL);
+	text_put(&t, CONST8(3), AGENT_EQUAL);
 	put_in_text(&t);
 	for (int i = 1; i < 6; i++) {
 		cr_expect_eq(pass(), i == 3 ? BPF_TRUE : BPF_FALSE);
@@ -208,7 +179,7 @@ Test(variables_kernel, a_condition_counts)
 
 Test(variables_kernel, an_ignored_hit_counts_too)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	increment(&t, 0);
 	put_in_text(&t);
@@ -222,17 +193,12 @@ Test(variables_kernel, an_ignored_hit_counts_too)
 
 Test(variables_kernel, a_loop_counts)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
-	constant(&t, 10);
+	text_put(&t, CONST8(10));
 	increment(&t, 0);
-	byte(&t, AGENT_POP);
-	constant(&t, 1);
-	byte(&t, AGENT_SUB);
-	byte(&t, AGENT_DUP);
-	byte(&t, AGENT_IF_GOTO);
-	byte(&t, 0);
-	byte(&t, 2); /* behind the first constant */
+	text_put(&t, AGENT_POP, CONST8(1), AGENT_SUB, AGENT_DUP);
+	text_put(&t, IF_GOTO(2)); /* behind the first constant */
 	put_in_text(&t);
 	for (int i = 1; i < 4; i++) {
 		cr_expect_eq(pass(), BPF_FALSE);
@@ -242,11 +208,11 @@ Test(variables_kernel, a_loop_counts)
 
 Test(variables_kernel, a_maybe_changes_nothing)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	increment(&t, 0);
 	memory(&t, 8);
-	byte(&t, AGENT_ADD);
+	text_put(&t, AGENT_ADD);
 	put_in_text(&t);
 	set(0, 7);
 	cr_expect_eq(pass(), BPF_MAYBE);
@@ -256,11 +222,11 @@ Test(variables_kernel, a_maybe_changes_nothing)
 Test(variables_kernel, a_maybe_of_a_later_condition_changes_nothing)
 {
 	struct agent_list list = {0};
-	struct text t = {.len = 0};
+	struct text t = {0};
 
-	constant(&t, 1);
+	text_put(&t, CONST8(1));
 	use(&t, AGENT_SETV, 0);
-	byte(&t, AGENT_LOG_NOT);
+	text_put(&t, AGENT_LOG_NOT);
 	append(&list, &t);
 	memory(&t, 8);
 	append(&list, &t);
@@ -273,7 +239,7 @@ Test(variables_kernel, a_maybe_of_a_later_condition_changes_nothing)
 /* Then the stub evaluates the hit, so that the program must not have. */
 Test(variables_kernel, a_lost_record_changes_nothing)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 	const uint64_t *lost;
 
 	increment(&t, 0);
@@ -292,7 +258,7 @@ Test(variables_kernel, a_lost_record_changes_nothing)
 /* That cannot be a program: it would have ended. */
 Test(variables_kernel, a_lock_that_is_not_given_back_is_a_maybe)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	increment(&t, 0);
 	put_in_text(&t);
@@ -308,7 +274,7 @@ Test(variables_kernel, a_lock_that_is_not_given_back_is_a_maybe)
 
 Test(variables_kernel, one_that_is_only_read_needs_no_lock)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	use(&t, AGENT_GETV, 0);
 	put_in_text(&t);
@@ -328,14 +294,13 @@ static void deep(struct text *t, unsigned int n, unsigned int nvariables)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		memory(t, (uintptr_t)&inputs[i % NINPUTS]);
-		constant(t, i);
-		byte(t, AGENT_ADD);
+		text_put(t, CONST8(i), AGENT_ADD);
 	}
 	for (unsigned int i = 1; i < n; i++)
-		byte(t, AGENT_ADD);
+		text_put(t, AGENT_ADD);
 	for (unsigned int i = 0; i < nvariables; i++) {
 		use(t, AGENT_GETV, i);
-		byte(t, AGENT_ADD);
+		text_put(t, AGENT_ADD);
 		use(t, AGENT_SETV, i);
 	}
 }
@@ -352,7 +317,7 @@ Test(variables_kernel, room_in_the_frame)
 	unsigned int decided = 0;
 
 	for (unsigned int n = 36; n < 56; n++) {
-		struct text t = {.len = 0};
+		struct text t = {0};
 
 		set_all(10000);
 		deep(&t, n, PROGRAM_VARIABLES_MAX);
@@ -375,7 +340,7 @@ Test(variables_kernel, room_in_the_frame)
 
 Test(variables_kernel, more_than_eight_are_left_to_the_stub)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 
 	deep(&t, 2, PROGRAM_VARIABLES_MAX + 1);
 	put_in_text(&t);
@@ -417,27 +382,25 @@ static void evaluate_often(void)
 /* In each moment $1 is twice $0; else the condition is true. */
 Test(variables_kernel, threads_and_the_stub_count_exactly)
 {
-	struct text t = {.len = 0};
+	struct text t = {0};
 	pthread_t threads[THREADS];
 	int64_t total;
 
 	use(&t, AGENT_GETV, 0);
-	constant(&t, 2);
-	byte(&t, AGENT_MUL);
+	text_put(&t, CONST8(2), AGENT_MUL);
 	use(&t, AGENT_GETV, 1);
-	byte(&t, AGENT_EQUAL);
-	byte(&t, AGENT_LOG_NOT);
+	text_put(&t, AGENT_EQUAL, AGENT_LOG_NOT);
 	increment(&t, 0);
-	byte(&t, AGENT_POP);
+	text_put(&t, AGENT_POP);
 	/* Some time, in which others come. */
 	for (int i = 0; i < 50; i++) {
 		memory(&t, (uintptr_t)inputs);
-		byte(&t, AGENT_ADD);
+		text_put(&t, AGENT_ADD);
 	}
 	increment(&t, 1);
-	byte(&t, AGENT_POP);
+	text_put(&t, AGENT_POP);
 	increment(&t, 1);
-	byte(&t, AGENT_POP);
+	text_put(&t, AGENT_POP);
 	put_in_text(&t);
 	for (int i = 0; i < THREADS; i++)
 		cr_assert_eq(pthread_create(&threads[i], NULL, pass_often, NULL), 0);
@@ -528,16 +491,11 @@ static void assign_on_a_path(struct text *t)
 	size_t at;
 
 	memory(t, (uintptr_t)&inputs[below(NINPUTS)]);
-	constant(t, 1);
-	byte(t, AGENT_BIT_AND);
-	byte(t, AGENT_IF_GOTO);
-	at = t->len;
-	byte(t, 0);
-	byte(t, 0);
+	text_put(t, CONST8(1), AGENT_BIT_AND);
+	at = text_jump(t, AGENT_IF_GOTO);
 	increment(t, below(NVARIABLES));
-	byte(t, AGENT_POP);
-	t->bytes[at] = (uint8_t)(t->len >> 8);
-	t->bytes[at + 1] = (uint8_t)t->len;
+	text_put(t, AGENT_POP);
+	text_land(t, at);
 }
 
 static void push_something(struct text *t)
@@ -545,7 +503,7 @@ static void push_something(struct text *t)
 	unsigned int kind = below(16);
 
 	if (kind < 4)
-		constant(t, below(256));
+		text_op(t, AGENT_CONST8, below(256));
 	else if (kind == 4)
 		memory(t, 8);
 	else if (kind < 8)
@@ -572,13 +530,12 @@ static void any_expression(struct text *t)
 		} else if (kind == 2) {
 			assign_on_a_path(t);
 		} else if (depth > 1) {
-			byte(t, binaries[below(sizeof(binaries))]);
+			text_op(t, binaries[below(sizeof(binaries))], 0);
 			depth--;
 		}
 	}
 	if (below(2)) {
-		constant(t, 1);
-		byte(t, AGENT_BIT_AND);
+		text_put(t, CONST8(1), AGENT_BIT_AND);
 	}
 }
 
@@ -612,7 +569,7 @@ Test(variables_kernel, any_conditions_as_interpreted)
 	}
 	for (int program_index = 0; program_index < 100; program_index++) {
 		struct agent_list list = {0};
-		struct text t = {.len = 0};
+		struct text t = {0};
 
 		for (unsigned int i = 0; i <= below(3); i++) {
 			any_expression(&t);

@@ -19,6 +19,7 @@
 #include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
@@ -366,16 +367,8 @@ Test(watch, gdb_sees_all_by_debug_registers)
  * for which it is an error, hence a hit. */
 static struct agent_expr *quotient(void)
 {
-	uint8_t code[] = {0x25, 0, 0, 0, 0, 0, 0, 0, 0,	   0x17, 0x25,
-			  0,	0, 0, 0, 0, 0, 0, 0, 0x17, 0x06, 0x27};
-	struct agent_expr *expr = NULL;
-
-	for (int i = 0; i < 8; i++) {
-		code[1 + i] = (uint8_t)(model.addr >> (56 - 8 * i));
-		code[11 + i] = (uint8_t)((model.addr + 1) >> (56 - 8 * i));
-	}
-	cr_assert_null(agent_expr_create(code, sizeof(code), &expr));
-	return expr;
+	return EXPR(CONST64(model.addr), AGENT_REF8, CONST64(model.addr + 1),
+		    AGENT_REF8, AGENT_DIV_UNSIGNED, AGENT_END);
 }
 
 static bool is_true(void)

@@ -19,6 +19,7 @@
 #include "bpf/emit_operations.h"
 #include "bpf/emit_watch.h"
 #include "bpf/emit_watch_ahead.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
@@ -413,30 +414,20 @@ static const struct condition {
 
 static struct agent_expr *compile_to_bytecode(const struct condition *condition)
 {
-	uint8_t code[32], *at = code;
 	uint64_t addr = (uintptr_t)memory + (uint64_t)condition->offset;
 	int reg = condition->pointer + condition->value;
+	struct text text = {0};
 
-	if (reg > 0) {
-		*at++ = AGENT_REG;
-		*at++ = 0;
-		*at++ = (uint8_t)reg;
-	} else {
-		*at++ = AGENT_CONST64;
-		for (int i = 56; i >= 0; i -= 8)
-			*at++ = (uint8_t)(addr >> i);
-	}
-	if (condition->value == 0) {
-		*at++ = AGENT_REF8;
-	} else {
-		*at++ = AGENT_ZERO_EXT;
-		*at++ = 8;
-	}
-	*at++ = AGENT_CONST8;
-	*at++ = 1;
-	*at++ = AGENT_EQUAL;
-	*at++ = AGENT_END;
-	return make_expr(code, (size_t)(at - code));
+	if (reg > 0)
+		text_put(&text, REG(reg));
+	else
+		text_put(&text, CONST64(addr));
+	if (condition->value == 0)
+		text_put(&text, AGENT_REF8);
+	else
+		text_put(&text, ZERO_EXT(8));
+	text_put(&text, CONST8(1), AGENT_EQUAL);
+	return text_expr(&text);
 }
 
 static unsigned int register_bits(void *data, unsigned int number)

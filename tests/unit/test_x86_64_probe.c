@@ -21,6 +21,7 @@
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "stops/decoder.h"
+#include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
@@ -215,15 +216,9 @@ static struct agent_expr *register_has(const char *name, uint32_t bits)
 {
 	unsigned int count, number;
 	const struct reg_def *table = arch_native()->registers(&count);
-	uint8_t code[] = {AGENT_REG, 0, 0, AGENT_CONST32, 0,
-			  0,	     0, 0, AGENT_BIT_AND, AGENT_END};
 
 	number = (unsigned int)(reg_by_name(arch_native(), name) - table);
-	code[1] = (uint8_t)(number >> 8);
-	code[2] = (uint8_t)number;
-	for (int i = 0; i < 4; i++)
-		code[4 + i] = (uint8_t)(bits >> (24 - 8 * i));
-	return make_expr(code, sizeof(code));
+	return EXPR(REG(number), CONST32(bits), AGENT_BIT_AND, AGENT_END);
 }
 
 static struct regs *fetch(void)
@@ -610,13 +605,9 @@ WITHOUT_FLAGS(false_hits_leave_nothing)
 WITHOUT_FLAGS(a_condition_on_memory)
 {
 	const uint64_t addr = (uintptr_t)&cell[1];
-	uint8_t code[] = {AGENT_CONST64, 0,	   0, 0, 0, 0, 0, 0, 0,
-			  AGENT_REF64,	 AGENT_END};
 	const uint64_t one = 1;
 
-	for (int i = 0; i < 8; i++)
-		code[1 + i] = (uint8_t)(addr >> (56 - 8 * i));
-	put(at_push, &pushed, make_expr(code, sizeof(code)), NULL);
+	put(at_push, &pushed, EXPR(CONST64(addr), AGENT_REF64, AGENT_END), NULL);
 	hit(BPF_MAYBE);
 	pass();
 	pass();
@@ -675,15 +666,12 @@ static bool take_output(void *data, const void *record, size_t len)
 
 WITHOUT_FLAGS(commands_are_captured)
 {
-	/* printf("%x,", $rip) */
-	static const uint8_t code[] = {
-		AGENT_REG, 0, RIP, AGENT_CONST8, 0,   AGENT_CONST8, 0, AGENT_PRINTF, 1,
-		0,	   5, '%', 'l',		 'x', ',',	    0, AGENT_END};
 	_cleanup_buffer_ struct buffer text = {0}, expected = {0};
-	struct agent_expr *command = NULL;
+	struct text code = {0};
 
-	skip_unless(agent_expr_create_command(code, sizeof(code), &command));
-	put(at_push, &pushed, NULL, command);
+	text_put(&code, REG(RIP));
+	text_printf(&code, "%lx,", 1);
+	put(at_push, &pushed, NULL, text_command(&code));
 	pass();
 	pass();
 	cr_expect_eq(fixture.records, 0);
