@@ -7,16 +7,11 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "inferior/inferiors.h"
 #include "inferior/proc.h"
-
-enum { STOP_SECONDS = 120 };
 
 /* ---- rights ---- */
 
@@ -142,99 +137,4 @@ bool is_trapped(const void *addr)
 {
 	return memcmp(addr, arch_native()->breakpoint_insn,
 		      arch_native()->breakpoint_len) == 0;
-}
-
-/* ---- children ---- */
-
-pid_t make_child(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		alarm(20);
-	cr_assert_geq(pid, 0);
-	return pid;
-}
-
-void wait_good(pid_t pid)
-{
-	int status = 0;
-
-	cr_assert_geq(pid, 0);
-	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
-	cr_assert_eq(status, 0, "status 0x%x", (unsigned int)status);
-}
-
-void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg)
-{
-	pid_t pid = fork();
-
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		main(arg);
-		_exit(1);
-	}
-	inferiors_init(&tracee->inferiors);
-	tracee->inferior = (struct inferior){.pid = pid,
-					     .arch = arch_native(),
-					     .owner = &tracee->inferiors,
-					     .mem_fd = proc_open_memory(pid)};
-	tracee->thread = (struct thread){
-		.inferior = &tracee->inferior, .tid = pid, .group = pid};
-	TAILQ_INSERT_TAIL(&tracee->inferiors.list, &tracee->inferior, link);
-	TAILQ_INIT(&tracee->inferior.threads);
-	TAILQ_INSERT_TAIL(&tracee->inferior.threads, &tracee->thread, link);
-	table_insert(&tracee->inferiors.by_tid, &tracee->thread.by_tid, (uint64_t)pid);
-	cr_assert_eq(tracee_wait(tracee).si_signo, SIGSTOP);
-}
-
-siginfo_t tracee_wait(const struct tracee *tracee)
-{
-	pid_t pid = tracee->inferior.pid;
-	siginfo_t info;
-	int status;
-
-	cr_assert_eq(waitpid(pid, &status, __WALL), pid);
-	cr_assert(WIFSTOPPED(status), "status 0x%x", (unsigned int)status);
-	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
-	return info;
-}
-
-siginfo_t tracee_resume(const struct tracee *tracee, enum __ptrace_request request)
-{
-	cr_assert_eq(ptrace(request, tracee->inferior.pid, 0, 0), 0);
-	return tracee_wait(tracee);
-}
-
-void tracee_end(const struct tracee *tracee)
-{
-	pid_t pid = tracee->inferior.pid;
-
-	if (pid <= 0)
-		return;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, __WALL);
-	close(tracee->inferior.mem_fd);
-}
-
-/* ---- runs ---- */
-
-struct stop wait_stop(struct run *run)
-{
-	const struct timespec tick = {.tv_nsec = 100000000};
-	struct stop stop = {0};
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD); /* which run_init() has blocked */
-	for (time_t start = time(NULL); time(NULL) < start + STOP_SECONDS;) {
-		if (run_poll(run, &stop))
-			return stop;
-		sigtimedwait(&set, NULL, &tick);
-	}
-	cr_assert_fail("no stop in time");
-	return stop;
 }

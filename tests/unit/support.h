@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What several tests need: rights, programs in the kernel, uprobes in the test's own
- * process, a child that is traced. All of it fails the test that asks, or skips it
+ * process. All of it fails the test that asks, or skips it
  * where the machine or the user lacks something.
  */
 #ifndef TRUEHIT_TESTS_SUPPORT_H
 #define TRUEHIT_TESTS_SUPPORT_H
 
-#include <signal.h>
-#include <sys/ptrace.h>
-
 #include "bpf/program.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
-#include "stops/run.h"
 
 /* ---- rights ---- */
 
@@ -64,31 +60,5 @@ bool is_trapped(const void *addr);
 		name();                                                                \
 	}                                                                              \
 	static void name(void)
-
-/* ---- children ---- */
-
-/** fork(); the child does not outlive the test. */
-pid_t make_child(void);
-/** Its end, with the status 0. */
-void wait_good(pid_t pid);
-
-/** A child that is traced, as the parts under test know it. */
-struct tracee {
-	struct inferiors inferiors;
-	struct inferior inferior;
-	struct thread thread;
-};
-
-/** Runs main(arg) in it, up to a first SIGSTOP. */
-void tracee_start(struct tracee *tracee, void (*main)(uint64_t arg), uint64_t arg);
-siginfo_t tracee_wait(const struct tracee *tracee);
-siginfo_t tracee_resume(const struct tracee *tracee, enum __ptrace_request request);
-/** Legal without a child. */
-void tracee_end(const struct tracee *tracee);
-
-/* ---- runs ---- */
-
-/** Waits for it; fails the test if it does not come. */
-struct stop wait_stop(struct run *run);
 
 #endif

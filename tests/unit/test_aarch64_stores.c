@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "inferior/registers.h"
@@ -26,7 +25,7 @@
 #include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/rng.h"
-#include "tests/unit/support.h"
+#include "tests/unit/runs.h"
 
 enum { OPS = 200, PAGE = 4096, TURNS = 40 };
 
@@ -189,7 +188,6 @@ static void child_main(void)
 {
 	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!__atomic_load_n(&script->go, __ATOMIC_SEQ_CST))
 		usleep(1000);
 	for (unsigned int i = 0; i < OPS; i++) {
@@ -203,7 +201,6 @@ static void child_main(void)
 		else
 			do_store(op);
 	}
-	_exit(0);
 }
 
 /* ---- the model ---- */
@@ -346,15 +343,8 @@ static void tear_down(void)
 
 static struct inferior *start(void (*body)(void))
 {
-	_cleanup_error_ struct error *error = NULL;
-	struct inferior *inferior = NULL;
-	pid_t pid = fork();
+	struct inferior *inferior = attach_child(&run, child_start(body));
 
-	if (pid == 0)
-		body();
-	error = run_attach(&run, pid, &inferior);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	inferior->attached = false; /* so that the test's end kills it */
 	__atomic_store_n(&script->go, 1, __ATOMIC_SEQ_CST);
 	memset(model.now, 0, sizeof(model.now));
 	memset(model.remembered, 0, sizeof(model.remembered));
@@ -556,7 +546,6 @@ static void two_main(void)
 	pthread_t thread;
 	int end = 0;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!__atomic_load_n(&script->go, __ATOMIC_SEQ_CST))
 		usleep(1000);
 	pthread_create(&thread, NULL, keep_zero, &end);
@@ -567,7 +556,6 @@ static void two_main(void)
 	}
 	__atomic_store_n(&end, 1, __ATOMIC_SEQ_CST);
 	pthread_join(thread, NULL);
-	_exit(0);
 }
 
 /* Whatever changes memory is told before it does: so at each hit, memory is what the

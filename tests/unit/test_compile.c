@@ -17,9 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "agent/expr.h"
 #include "agent/insn.h"
@@ -29,6 +27,7 @@
 #include "bpf/compile.h"
 #include "bpf/hits.h"
 #include "bpf/kernel.h"
+#include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 
@@ -59,7 +58,8 @@ static struct reg_def rows[NROWS];
 static struct arch_ops test_arch;
 static struct exchange *exchange;
 static struct bpf_shared *shared;
-static int shared_fd, ring_fd, to_child[2], from_child[2], blocked_offset;
+static int shared_fd, ring_fd, blocked_offset;
+static struct turns turns;
 static struct ring_buffer *ring;
 static struct bpf_hit_record last_record;
 static unsigned int nrecords;
@@ -183,12 +183,11 @@ static void on_trap(int signal)
 	memory[0] = 0;
 }
 
-static _Noreturn void be_child(void)
+static void be_child(void)
 {
 	sigset_t set;
 	char byte;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
 	if (child_blocks_sigtrap)
@@ -197,15 +196,13 @@ static _Noreturn void be_child(void)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
 	signal(SIGTRAP, on_trap);
 	memory[0] = memory[0]; /* a page of its own, present */
-	while (read(to_child[0], &byte, 1) == 1) {
+	while (read(turns.to[0], &byte, 1) == 1) {
 		const uint64_t *a = exchange->args;
 
 		hit(a[0], a[1], a[2], a[3], a[4], a[5]);
 		exchange->calls++;
-		if (write(from_child[1], &byte, 1) != 1)
-			break;
+		turns_give(turns.from);
 	}
-	_exit(0);
 }
 
 static void setup(void)
@@ -218,12 +215,8 @@ static void setup(void)
 	exchange = mmap(NULL, sizeof(*exchange), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(exchange, MAP_FAILED);
-	cr_assert_eq(pipe(to_child), 0);
-	cr_assert_eq(pipe(from_child), 0);
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0)
-		be_child();
+	turns_open(&turns);
+	child = child_start(be_child);
 }
 
 static void setup_blocked(void)
@@ -234,10 +227,8 @@ static void setup_blocked(void)
 
 static void teardown(void)
 {
-	if (child > 0) {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
-	}
+	if (child > 0)
+		child_end(child);
 	ring_buffer__free(ring);
 }
 
@@ -348,14 +339,12 @@ static int start(struct agent_expr **exprs, size_t count,
 
 static void call_hit(void)
 {
-	cr_assert_eq(write(to_child[1], "", 1), 1);
+	turns_give(turns.to);
 }
 
 static void await_return(void)
 {
-	char byte;
-
-	cr_assert_eq(read(from_child[0], &byte, 1), 1);
+	turns_await(turns.from);
 }
 
 /* These programs do not translate thread ids into a PID name space (that is tested
@@ -1236,7 +1225,7 @@ Test(compile, false_path_is_short)
  * the end of these, too. */
 static void close_after(int event, uint64_t traps)
 {
-	struct pollfd answer = {.fd = from_child[0], .events = POLLIN};
+	struct pollfd answer = {.fd = turns.from[0], .events = POLLIN};
 
 	while (poll(&answer, 1, 1) == 0)
 		if (__atomic_load_n(&exchange->traps, __ATOMIC_SEQ_CST) >= traps)
@@ -1295,13 +1284,11 @@ static void expect_stop_by_signal(const struct bpf_compile_options *options,
 				  bool sigtrap)
 {
 	struct agent_expr *expr = reg_equals(0, 1);
-	int event = start(&expr, 1, options, sigtrap), status;
+	int event = start(&expr, 1, options, sigtrap);
 
 	set_args(1, 0);
 	call_hit();
-	cr_assert_eq(waitpid(child, &status, WUNTRACED), child);
-	cr_assert(WIFSTOPPED(status));
-	cr_expect_eq(WSTOPSIG(status), SIGSTOP);
+	cr_expect_eq(child_wait_stop(child), SIGSTOP);
 	cr_expect_eq(exchange->calls, 0, "it stopped behind the hit");
 	kill(child, SIGCONT);
 	await_return();

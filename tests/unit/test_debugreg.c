@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -19,6 +18,7 @@
 #include "inferior/registers.h"
 #include "inferior/resume.h"
 #include "inferior/wait.h"
+#include "tests/unit/child.h"
 #include "tests/unit/support.h"
 
 /* What the child does when told: its functions and variables are ours too. */
@@ -93,10 +93,9 @@ static pid_t start_child(void)
 
 	cr_assert_eq(pipe(ends), 0);
 	f.commands = ends[1];
-	pid = fork();
+	pid = child_fork();
 	if (pid != 0)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(ends[1]);
 	while (read(ends[0], &command, 1) == 1)
 		obey(command);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,6 +23,7 @@
 #include "inferior/resume.h"
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
+#include "tests/unit/child.h"
 
 static const char target[] = PROGS_DIR "/target";
 
@@ -1124,25 +1124,6 @@ Test(memory, writes_read_only_text)
 
 /* ---- attach ---- */
 
-/* A running child that dies with the test. */
-static pid_t fork_running(void (*run)(void))
-{
-	pid_t child = fork();
-
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run();
-		_exit(0);
-	}
-	return child;
-}
-
-static void end_child(pid_t child)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-}
-
 static void wait_for_pause(void)
 {
 	for (;;)
@@ -1187,7 +1168,7 @@ static bool reaches_state(pid_t pid, char state)
 
 Test(attach, stops_and_detach_lets_run)
 {
-	pid_t child = fork_running(wait_for_pause);
+	pid_t child = child_start(wait_for_pause);
 	struct fixture f;
 
 	cr_assert(attach(&f, child)->attached);
@@ -1197,12 +1178,12 @@ Test(attach, stops_and_detach_lets_run)
 	inferior_detach(f.inferior, 0, 0);
 	cr_assert(TAILQ_EMPTY(&f.inferiors.list));
 	cr_assert(reaches_state(child, 'S'));
-	end_child(child);
+	child_end(child);
 }
 
 Test(attach, detach_delivers_a_signal)
 {
-	pid_t child = fork_running(wait_for_pause);
+	pid_t child = child_start(wait_for_pause);
 	struct fixture f;
 	int status;
 
@@ -1215,7 +1196,7 @@ Test(attach, detach_delivers_a_signal)
 
 Test(attach, detach_delivers_a_pending_signal)
 {
-	pid_t child = fork_running(wait_for_pause);
+	pid_t child = child_start(wait_for_pause);
 	struct event event;
 	struct fixture f;
 	int status;
@@ -1233,7 +1214,7 @@ Test(attach, detach_delivers_a_pending_signal)
 
 Test(attach, detach_keeps_our_traps_from_the_program)
 {
-	pid_t child = fork_running(wait_for_pause);
+	pid_t child = child_start(wait_for_pause);
 	struct event event;
 	struct fixture f;
 
@@ -1249,12 +1230,12 @@ Test(attach, detach_keeps_our_traps_from_the_program)
 	f.leader->pending = event;
 	inferior_detach(f.inferior, 0, 0);
 	cr_assert(reaches_state(child, 'S'));
-	end_child(child);
+	child_end(child);
 }
 
 Test(attach, a_stopped_process_stays_stopped)
 {
-	pid_t child = fork_running(wait_for_pause);
+	pid_t child = child_start(wait_for_pause);
 	struct fixture f;
 
 	cr_assert(reaches_state(child, 'S'));
@@ -1264,7 +1245,7 @@ Test(attach, a_stopped_process_stays_stopped)
 	cr_assert_not(f.leader->running);
 	inferior_detach(f.inferior, 0, 0);
 	cr_assert(reaches_state(child, 'T'));
-	end_child(child);
+	child_end(child);
 }
 
 static void *end_at_once(void *arg)
@@ -1318,7 +1299,7 @@ static int count_untraced(pid_t pid)
 
 Test(attach, catches_every_short_lived_thread)
 {
-	pid_t child = fork_running(thread_storm);
+	pid_t child = child_start(thread_storm);
 
 	for (int i = 0; i < 30; i++) {
 		struct fixture f;
@@ -1332,12 +1313,12 @@ Test(attach, catches_every_short_lived_thread)
 		inferiors_deinit(&f.inferiors);
 	}
 	cr_assert_neq(state_of(child), 'Z');
-	end_child(child);
+	child_end(child);
 }
 
 Test(attach, kill_ends_it)
 {
-	pid_t child = fork_running(thread_storm);
+	pid_t child = child_start(thread_storm);
 	struct fixture f;
 
 	attach(&f, child);
@@ -1359,7 +1340,7 @@ static void expect_attach_error(pid_t pid, const char *part)
 
 Test(attach, tells_why_not)
 {
-	pid_t zombie = fork_running(sync);
+	pid_t zombie = child_start(sync);
 
 	expect_attach_error(getpid(), "itself");
 	expect_attach_error(0, "no such process");
@@ -1384,19 +1365,12 @@ Test(attach, names_the_leader_of_a_thread)
 	kill_all(&f);
 }
 
-static void be_traced(void)
-{
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
-}
-
 Test(attach, names_another_tracer)
 {
-	pid_t child = fork_running(be_traced);
+	pid_t child = child_trace(NULL, 0);
 	char text[64];
 
-	cr_assert_eq(waitpid(child, NULL, 0), child);
 	snprintf(text, sizeof(text), "process %d already traces it", getpid());
 	expect_attach_error(child, text);
-	end_child(child);
+	child_end(child);
 }

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 #include "inferior/resume.h"
 #include "inferior/wait.h"
 #include "stops/engine.h"
+#include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 
@@ -151,16 +151,13 @@ static struct fixture fixture;
 static void start(void (*run)(void))
 {
 	_cleanup_error_ struct error *error = NULL;
-	pid_t parent = getpid();
 
 	go = mmap(NULL, sizeof(*go), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		  -1, 0);
 	cr_assert_neq((void *)go, MAP_FAILED);
-	fixture.pid = fork();
-	cr_assert_geq(fixture.pid, 0);
+	fixture.pid = child_fork();
 	if (fixture.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (!*go && getppid() == parent)
+		while (!*go)
 			sched_yield();
 		run();
 		_exit(GOOD_STATUS);

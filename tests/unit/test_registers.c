@@ -7,13 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "arch/registers.h"
 #include "base/buffer.h"
+#include "tests/unit/child.h"
 
 static const struct arch_ops *arch(void)
 {
@@ -24,28 +24,6 @@ static const struct arch_ops *arch(void)
 	if (count == 0)
 		cr_assert_null(ops->init());
 	return ops;
-}
-
-static pid_t stopped_child(void)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-			raise(SIGSTOP);
-		_exit(1);
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert(WIFSTOPPED(status));
-	return pid;
-}
-
-static void end_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
 }
 
 static void fetch(pid_t pid, struct regs *regs)
@@ -88,7 +66,7 @@ Test(registers, names_are_unique_and_found)
 Test(registers, rows_lie_inside_their_regsets)
 {
 	static struct regs regs;
-	pid_t pid = stopped_child();
+	pid_t pid = child_trace(NULL, 0);
 	unsigned int count;
 	const struct reg_def *table = arch()->registers(&count);
 
@@ -101,7 +79,7 @@ Test(registers, rows_lie_inside_their_regsets)
 		/* A narrow field of memory may be shown as a wider register. */
 		cr_expect_lt(reg->offset, regs.size[reg->regset], "%s", reg->name);
 	}
-	end_child(pid);
+	child_end(pid);
 }
 
 Test(registers, rows_do_not_overlap)
@@ -219,11 +197,11 @@ Test(registers, each_is_written_and_read_back)
 {
 	unsigned int count;
 	const struct reg_def *table = arch()->registers(&count);
-	pid_t pid = stopped_child();
+	pid_t pid = child_trace(NULL, 0);
 
 	for (unsigned int i = 0; i < count; i++)
 		check_write(pid, &table[i]);
-	end_child(pid);
+	child_end(pid);
 }
 
 Test(registers, a_write_changes_no_other_register)
@@ -231,7 +209,7 @@ Test(registers, a_write_changes_no_other_register)
 	static struct regs before, after;
 	unsigned int count;
 	const struct reg_def *table = arch()->registers(&count);
-	pid_t pid = stopped_child();
+	pid_t pid = child_trace(NULL, 0);
 
 	fetch(pid, &before);
 	for (unsigned int i = 0; i < count; i++) {
@@ -254,7 +232,7 @@ Test(registers, a_write_changes_no_other_register)
 					 table[j].name);
 		}
 	}
-	end_child(pid);
+	child_end(pid);
 }
 
 Test(registers, missing_regset_is_unavailable)
@@ -275,7 +253,7 @@ Test(registers, u64_helpers)
 {
 	static struct regs regs;
 	const struct arch_ops *ops = arch();
-	pid_t pid = stopped_child();
+	pid_t pid = child_trace(NULL, 0);
 	unsigned int count;
 	const struct reg_def *table = ops->registers(&count);
 	uint64_t value;
@@ -295,7 +273,7 @@ Test(registers, u64_helpers)
 	}
 	cr_expect_eq(reg_read_u64(&regs, count, &value), -ENODATA);
 	cr_expect_eq(reg_write_u64(&regs, count, 0), -ENODATA);
-	end_child(pid);
+	child_end(pid);
 }
 
 Test(registers, description_lists_the_table_in_order)

@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +28,7 @@
 #include "stops/unattended.h"
 #include "stops/watch.h"
 #include "tests/unit/expr.h"
-#include "tests/unit/support.h"
+#include "tests/unit/runs.h"
 
 enum { WAIT_SECONDS = 30, LOOPS = 250, THREADS = 8 };
 
@@ -98,34 +97,19 @@ static void teardown(void)
 }
 
 /* A child that runs @body as soon as it is attached to and let go. */
-static struct inferior *child_start(int (*body)(void))
+static struct inferior *launch(int (*body)(void))
 {
-	struct inferior *inferior = NULL;
-	struct error *error;
-	pid_t pid = fork();
+	struct inferior *inferior;
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (!atomic_load(&shared->go))
 			usleep(1000);
 		_exit(body());
 	}
-	error = run_attach(&run, pid, &inferior);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	inferior->attached = false; /* so that the test's end kills it */
+	inferior = attach_child(&run, pid);
 	atomic_store(&shared->go, 1);
 	return inferior;
-}
-
-/* Only this engine may serve, besides int3. */
-static void use_only(int engine)
-{
-	for (int i = 0; i < ENGINE_INT3; i++) {
-		if (i != engine && !run.engines.engine[i].unusable) {
-			run.engines.engine[i].ops->deinit(&run.engines.engine[i]);
-			run.engines.engine[i].unusable = error_create(0, "test");
-		}
-	}
 }
 
 static void set_actions(struct resume_action action)
@@ -227,7 +211,7 @@ TestSuite(run, .init = setup, .fini = teardown, .timeout = 300);
 
 Test(run, exit_status)
 {
-	child_start(run_loop);
+	launch(run_loop);
 	expect_exit(42);
 	cr_assert_eq(atomic_load(&shared->passed), LOOPS);
 }
@@ -244,7 +228,7 @@ Test(run, exit_is_never_taken_for_no_resumed)
 		struct stop stop;
 
 		atomic_store(&shared->go, 0);
-		child_start(run_briefly);
+		launch(run_briefly);
 		set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 		cr_assert_null(run_resume(&run));
 		while (!run_poll(&run, &stop))
@@ -255,7 +239,7 @@ Test(run, exit_is_never_taken_for_no_resumed)
 
 Test(run, software_breakpoint_every_hit)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
 	for (long i = 0; i < 20; i++) {
@@ -277,7 +261,7 @@ Test(run, software_breakpoint_every_hit)
 /* One true hit of LOOPS, by whichever engine serves the location. */
 static void check_one_true_hit(enum breakpoint_type type, enum stop_kind kind)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct stop stop;
 
 	insert(inferior, type, PLACE, argument_equals(177));
@@ -292,7 +276,7 @@ static void check_one_true_hit(enum breakpoint_type type, enum stop_kind kind)
 
 Test(run, conditional_trap)
 {
-	use_only(ENGINE_INT3);
+	use_only(&run, ENGINE_INT3);
 	check_one_true_hit(BREAKPOINT_SOFTWARE, STOP_SWBREAK);
 }
 
@@ -307,20 +291,20 @@ Test(run, conditional_perf_event)
 		cr_skip_test(
 			"%s",
 			error_text(run.engines.engine[ENGINE_PERF_EVENT].unusable));
-	use_only(ENGINE_PERF_EVENT);
+	use_only(&run, ENGINE_PERF_EVENT);
 	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
 
 Test(run, conditional_debug_register)
 {
-	use_only(ENGINE_DEBUGREG);
+	use_only(&run, ENGINE_DEBUGREG);
 	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
 
 /* Each thread passes with i == 100 once: THREADS stops, none lost, none twice. */
 static void check_threads(enum breakpoint_type type, enum stop_kind kind)
 {
-	struct inferior *inferior = child_start(run_threads);
+	struct inferior *inferior = launch(run_threads);
 
 	insert(inferior, type, PLACE, argument_equals(100));
 	for (int i = 0; i < THREADS; i++) {
@@ -337,7 +321,7 @@ static void check_threads(enum breakpoint_type type, enum stop_kind kind)
 
 Test(run, threads_conditional_trap)
 {
-	use_only(ENGINE_INT3);
+	use_only(&run, ENGINE_INT3);
 	check_threads(BREAKPOINT_SOFTWARE, STOP_SWBREAK);
 }
 
@@ -352,13 +336,13 @@ Test(run, threads_perf_event)
 
 Test(run, threads_debug_register)
 {
-	use_only(ENGINE_DEBUGREG);
+	use_only(&run, ENGINE_DEBUGREG);
 	check_threads(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
 
 Test(run, deleted_breakpoint_drops_pending_hits)
 {
-	struct inferior *inferior = child_start(run_threads);
+	struct inferior *inferior = launch(run_threads);
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
@@ -371,7 +355,7 @@ Test(run, deleted_breakpoint_drops_pending_hits)
 
 Test(run, interrupt_while_running)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct stop stop;
 
 	atomic_store(&shared->go, 0); /* it waits, and we interrupt that */
@@ -389,7 +373,7 @@ Test(run, interrupt_while_running)
 /* A client that steps all the time on its user's behalf is interrupted, too. */
 Test(run, interrupt_between_stops)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct stop stop;
 
 	atomic_store(&shared->go, 0);
@@ -407,7 +391,7 @@ Test(run, interrupt_between_stops)
 
 Test(run, range_step_ends_outside)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct thread *thread;
 	struct stop stop;
 	uint64_t pc;
@@ -440,7 +424,7 @@ Test(run, signals_reported_passed_delivered)
 {
 	struct stop stop;
 
-	child_start(raise_signals);
+	launch(raise_signals);
 	stop = resume();
 	cr_assert_eq(stop.signal, SIGUSR1);
 	run.pass_signal[SIGUSR2] = true; /* which kills it */
@@ -483,7 +467,7 @@ static int call_mapped_text(void)
 /* As where a library is unloaded and another one is loaded at its place. */
 Test(run, trap_in_text_that_is_replaced)
 {
-	struct inferior *inferior = child_start(call_mapped_text);
+	struct inferior *inferior = launch(call_mapped_text);
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
 	for (int i = 0; i < 2; i++) {
@@ -517,7 +501,7 @@ static int call_own_trap(void)
 /* A breakpoint explains a trap that the program has at the same place. */
 Test(run, condition_at_a_trap_of_the_programs)
 {
-	struct inferior *inferior = child_start(call_own_trap);
+	struct inferior *inferior = launch(call_own_trap);
 	uint64_t behind = (uintptr_t)text + arch_native()->breakpoint_len;
 	struct stop stop;
 
@@ -567,7 +551,7 @@ Test(run, signals_of_threads_are_all_delivered)
 	struct stop stop = {0};
 	long reported = 0;
 
-	child_start(raise_in_threads);
+	launch(raise_in_threads);
 	for (;;) {
 		set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 		if (reported > 0)
@@ -598,7 +582,7 @@ static int fork_child(void)
 
 Test(run, forked_child_has_no_trap)
 {
-	struct inferior *inferior = child_start(fork_child);
+	struct inferior *inferior = launch(fork_child);
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
@@ -625,7 +609,7 @@ static int vfork_child(void)
 
 Test(run, vfork_child_runs_past_traps)
 {
-	struct inferior *inferior = child_start(vfork_child);
+	struct inferior *inferior = launch(vfork_child);
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, address(other_place), NULL);
@@ -673,7 +657,7 @@ static int run_spawning_threads(void)
 /* Two vforks at the same time, each of which needs the memory without traps. */
 Test(run, threads_vfork_with_traps)
 {
-	struct inferior *inferior = child_start(run_spawning_threads);
+	struct inferior *inferior = launch(run_spawning_threads);
 
 	run.pass_signal[SIGCHLD] = true;
 	insert(inferior, BREAKPOINT_SOFTWARE, address(other_place), NULL);
@@ -731,7 +715,7 @@ static void wait_zombie(pid_t pid, pid_t tid)
 /* Whoever is asked to stop may have ended already. */
 Test(run, interrupt_when_the_thread_asked_has_ended)
 {
-	struct inferior *inferior = child_start(run_leaderless);
+	struct inferior *inferior = launch(run_leaderless);
 	struct stop stop;
 
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
@@ -778,8 +762,8 @@ Test(run, fault_at_a_trap)
 	struct inferior *inferior;
 	struct stop stop;
 
-	use_only(ENGINE_INT3);
-	inferior = child_start(fault);
+	use_only(&run, ENGINE_INT3);
+	inferior = launch(fault);
 	insert(inferior, BREAKPOINT_SOFTWARE, (uint64_t)(uintptr_t)load,
 	       argument_equals(177));
 	stop = resume();
@@ -801,8 +785,8 @@ Test(run, trap_under_a_false_hardware_breakpoint)
 	struct inferior *inferior;
 	struct stop stop;
 
-	use_only(ENGINE_DEBUGREG);
-	inferior = child_start(run_loop);
+	use_only(&run, ENGINE_DEBUGREG);
+	inferior = launch(run_loop);
 	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(7777));
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
 	stop = resume();
@@ -824,7 +808,7 @@ static int write_watched(void)
 /* The first write leaves it at 0. */
 static void check_watch(void)
 {
-	struct inferior *inferior = child_start(write_watched);
+	struct inferior *inferior = launch(write_watched);
 	uint64_t addr = (uint64_t)(uintptr_t)&watched;
 
 	if (inferior->arch->stores)
@@ -861,13 +845,13 @@ Test(run, watch_perf_event)
 
 Test(run, watch_debug_register)
 {
-	use_only(ENGINE_DEBUGREG);
+	use_only(&run, ENGINE_DEBUGREG);
 	check_watch();
 }
 
 Test(run, too_many_hardware_breakpoints)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct error *error = NULL;
 	int i;
 
@@ -886,7 +870,7 @@ Test(run, too_many_hardware_breakpoints)
 /* Conditional software breakpoints give their slots to hardware ones. */
 Test(run, software_gives_way_to_hardware)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, argument_equals(100));
@@ -902,7 +886,7 @@ Test(run, software_gives_way_to_hardware)
 
 Test(run, unmapped_address_is_refused)
 {
-	struct inferior *inferior = child_start(run_loop);
+	struct inferior *inferior = launch(run_loop);
 	struct error *error = breakpoints_insert(
 		inferior->breakpoints, BREAKPOINT_SOFTWARE, 16, 1, NULL, NULL);
 
@@ -978,9 +962,9 @@ static void check_commands(int engine, enum breakpoint_type type)
 
 	if (unusable)
 		cr_skip_test("%s", error_text(unusable));
-	use_only(engine);
+	use_only(&run, engine);
 	catch_output();
-	inferior = child_start(run_loop);
+	inferior = launch(run_loop);
 	insert_command(inferior, type, NULL, false);
 	expect_exit(42);
 	expect_output(1);
@@ -1004,16 +988,16 @@ Test(run, commands_at_every_hit_of_an_event)
 Test(run, commands_in_threads)
 {
 	catch_output();
-	insert_command(child_start(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
+	insert_command(launch(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
 	expect_exit(7);
 	expect_output(THREADS);
 }
 
 Test(run, commands_in_threads_over_traps)
 {
-	use_only(ENGINE_INT3);
+	use_only(&run, ENGINE_INT3);
 	catch_output();
-	insert_command(child_start(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
+	insert_command(launch(run_threads), BREAKPOINT_SOFTWARE, NULL, false);
 	expect_exit(7);
 	expect_output(THREADS);
 }
@@ -1024,7 +1008,7 @@ Test(run, commands_only_where_the_condition_holds)
 	struct inferior *inferior;
 
 	catch_output();
-	inferior = child_start(run_loop);
+	inferior = launch(run_loop);
 	insert_command(inferior, BREAKPOINT_SOFTWARE, argument_equals(200), false);
 	expect_exit(42);
 	cr_expect_eq(count_output(counts), 1);
@@ -1039,7 +1023,7 @@ Test(run, commands_are_replaced)
 	struct stop stop;
 
 	catch_output();
-	inferior = child_start(run_loop);
+	inferior = launch(run_loop);
 	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
 	stop = resume();
@@ -1058,7 +1042,7 @@ Test(run, another_breakpoint_at_the_place_stops)
 	struct stop stop;
 
 	catch_output();
-	inferior = child_start(run_loop);
+	inferior = launch(run_loop);
 	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
 	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(100));
 	stop = resume();
@@ -1076,7 +1060,7 @@ Test(run, a_step_to_the_place_runs_its_commands)
 	struct stop stop;
 
 	catch_output();
-	inferior = child_start(run_loop);
+	inferior = launch(run_loop);
 	/* Steps to there might never end: an exclusive sequence begins anew at each. */
 	insert(inferior, BREAKPOINT_SOFTWARE, address((void (*)(void))run_loop), NULL);
 	resume();
@@ -1112,11 +1096,11 @@ static void check_unattended(void)
 	struct inferior *left, *other;
 
 	catch_output();
-	left = child_start(run_threads);
+	left = launch(run_threads);
 	insert_command(left, BREAKPOINT_SOFTWARE, NULL, true);
 	cr_assert_null(run_leave(&run, left));
 	atomic_store(&shared->go, 0);
-	other = child_start(run_loop);
+	other = launch(run_loop);
 	for (int i = 0; i < 50; i++) {
 		struct stop stop;
 
@@ -1145,7 +1129,7 @@ Test(run, unattended_runs_on)
 
 Test(run, unattended_runs_on_over_traps)
 {
-	use_only(ENGINE_INT3);
+	use_only(&run, ENGINE_INT3);
 	check_unattended();
 }
 
@@ -1156,7 +1140,7 @@ Test(run, unattended_is_rejoined)
 	unsigned int counts[LOOPS], before;
 
 	catch_output();
-	left = child_start(run_threads);
+	left = launch(run_threads);
 	insert_command(left, BREAKPOINT_SOFTWARE, NULL, true);
 	cr_assert_null(run_leave(&run, left));
 	cr_expect(left->hidden);
@@ -1179,7 +1163,7 @@ Test(run, unattended_is_rejoined)
 static struct inferior *another_child(int (*body)(void))
 {
 	atomic_store(&shared->go, 0);
-	return child_start(body);
+	return launch(body);
 }
 
 /* The end of a process waits to be told, in non-stop mode, while another one goes
@@ -1189,7 +1173,7 @@ Test(run, what_has_ended_is_left_alone)
 	struct inferior *first, *other, *ended;
 	struct stop stop;
 
-	use_only(ENGINE_INT3);
+	use_only(&run, ENGINE_INT3);
 	first = another_child(run_loop);
 	ended = another_child(run_briefly);
 	other = another_child(run_loop);

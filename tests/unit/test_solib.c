@@ -2,11 +2,8 @@
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <link.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "inferior/attach.h"
 #include "inferior/inferiors.h"
@@ -14,6 +11,7 @@
 #include "inferior/memory.h"
 #include "inferior/proc.h"
 #include "inferior/solib.h"
+#include "tests/unit/child.h"
 
 /* The link maps that tests make by hand, in the memory of a forked child. */
 static struct link_map maps[3];
@@ -29,10 +27,8 @@ static void begin_child(void (*prepare)(void))
 	char c;
 
 	cr_assert_eq(pipe(ready), 0);
-	child = fork();
-	cr_assert_geq(child, 0);
+	child = child_fork();
 	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (prepare)
 			prepare();
 		if (write(ready[1], "x", 1) == 1)
@@ -49,8 +45,7 @@ static void begin_child(void (*prepare)(void))
 
 static void end_child(void)
 {
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	child_end(child);
 	inferiors_deinit(&inferiors);
 }
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include "inferior/inferiors.h"
 #include "inferior/thread.h"
 #include "inferior/tls.h"
+#include "tests/unit/child.h"
 
 /*
  * The inferior is a forked child with threads of its own, which it describes in
@@ -92,7 +92,6 @@ static void run_child(void)
 	void *library;
 	pthread_t thread;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	load(PROGS_DIR "/libtls.so", &touch, &library);
 	for (uintptr_t i = 1; i < THREADS; i++)
@@ -120,10 +119,7 @@ static void begin(void)
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(child, MAP_FAILED);
 	cr_assert_eq(pipe(ready), 0);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0)
-		run_child();
+	pid = child_start(run_child);
 	for (int i = 0; i < THREADS; i++)
 		cr_assert_eq(read(ready[0], &c, 1), 1);
 	inferiors_init(&inferiors);

@@ -13,11 +13,11 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
 
 #include "arch/arch.h"
 #include "arch/registers.h"
 #include "stops/decoder.h"
+#include "tests/unit/child.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
@@ -87,15 +87,6 @@ static void map(uintptr_t addr, size_t size)
 		     (void *)addr);
 }
 
-static int stopped_by(void)
-{
-	int status;
-
-	cr_assert_eq(waitpid(child, &status, __WALL), child);
-	cr_assert(WIFSTOPPED(status), "status %x", status);
-	return WSTOPSIG(status);
-}
-
 static void get(int type, void *to, size_t *size)
 {
 	struct iovec io = {to, *size};
@@ -130,27 +121,19 @@ static void begin(void)
 	cr_assert(decoder_init(&decoder, arch_native()));
 	map(CODE, CODE_SIZE);
 	map(DATA, DATA_SIZE);
-	child = fork();
-	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		raise(SIGSTOP);
-		_exit(1);
-	}
-	cr_assert_eq(stopped_by(), SIGSTOP);
-	ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL);
+	child = child_trace(NULL, 0);
 }
 
 /* The signal that ends it. */
 static int step(void)
 {
 	cr_assert_eq(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
-	return stopped_by();
+	return child_wait_stop(child);
 }
 
 static void end(void)
 {
-	kill(child, SIGKILL);
-	waitpid(child, NULL, __WALL);
+	child_end(child);
 	decoder_deinit(&decoder);
 }
 

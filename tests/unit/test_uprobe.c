@@ -11,6 +11,7 @@
 #include "inferior/memory.h"
 #include "inferior/thread.h"
 #include "stops/breakpoints.h"
+#include "tests/unit/child.h"
 #include "tests/unit/support.h"
 
 /* ---- the child's text ---- */

@@ -20,6 +20,7 @@
 #include "bpf/kernel.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
+#include "tests/unit/child.h"
 #include "tests/unit/support.h"
 
 /* ---- a program that counts, and where it is put ---- */
@@ -107,39 +108,12 @@ static int probe(enum probe_kind kind)
 	return fd;
 }
 
-/* Two processes that wait for each other. */
-struct turns {
-	int to[2], from[2];
-};
-
-static void make_turns(struct turns *turns)
-{
-	cr_assert_eq(pipe(turns->to), 0);
-	cr_assert_eq(pipe(turns->from), 0);
-}
-
-static void give(const int *fds)
-{
-	if (write(fds[1], "", 1) != 1)
-		abort();
-}
-
-static void await(const int *fds)
-{
-	struct pollfd other = {.fd = fds[0], .events = POLLIN};
-	char byte;
-
-	/* The other one may have died. */
-	if (poll(&other, 1, 60000) != 1 || read(fds[0], &byte, 1) != 1)
-		abort();
-}
-
 /* ---- who hits ---- */
 
 static void *wait_and_call(void *turns)
 {
 	if (turns)
-		await(((struct turns *)turns)->to);
+		turns_await(((struct turns *)turns)->to);
 	call(PROBE_STEPPED);
 	return NULL;
 }
@@ -150,11 +124,11 @@ BOTH(all_threads)
 	pthread_t old, young;
 	int fd;
 
-	make_turns(&turns);
+	turns_open(&turns);
 	pthread_create(&old, NULL, wait_and_call, &turns);
 	fd = probe(PROBE_STEPPED);
 	cr_expect(is_trapped(address(PROBE_STEPPED)));
-	give(turns.to);
+	turns_give(turns.to);
 	pthread_create(&young, NULL, wait_and_call, NULL);
 	call(PROBE_STEPPED);
 	pthread_join(old, NULL);
@@ -172,16 +146,16 @@ BOTH(other_process)
 	pid_t pid;
 	int fd;
 
-	make_turns(&turns);
-	pid = make_child();
+	turns_open(&turns);
+	pid = child_fork();
 	if (pid == 0) {
-		await(turns.to);
+		turns_await(turns.to);
 		call(PROBE_EMULATED);
 		_exit(is_trapped(address(PROBE_EMULATED)));
 	}
 	fd = probe(PROBE_EMULATED);
-	give(turns.to);
-	wait_good(pid);
+	turns_give(turns.to);
+	child_wait_good(pid);
 	cr_expect_eq(take_hits(), 0);
 	close(fd);
 }
@@ -194,21 +168,21 @@ BOTH(forked_child)
 	struct turns turns;
 	pid_t pid;
 
-	make_turns(&turns);
-	pid = make_child();
+	turns_open(&turns);
+	pid = child_fork();
 	if (pid == 0) {
 		close(fd);
 		call(PROBE_EMULATED);
-		give(turns.from);
-		await(turns.to);
+		turns_give(turns.from);
+		turns_await(turns.to);
 		call(PROBE_EMULATED);
 		_exit(is_trapped(address(PROBE_EMULATED)));
 	}
-	await(turns.from);
+	turns_await(turns.from);
 	cr_expect(is_trapped(address(PROBE_EMULATED)));
 	close(fd);
-	give(turns.to);
-	wait_good(pid);
+	turns_give(turns.to);
+	child_wait_good(pid);
 	cr_expect_eq(take_hits(), 0);
 }
 
@@ -228,7 +202,7 @@ BOTH(vforked_child)
 		call(PROBE_EMULATED);
 		_exit(0);
 	}
-	wait_good(pid);
+	child_wait_good(pid);
 	cr_expect_eq(take_hits(), expected_of_others());
 	cr_expect(is_trapped(address(PROBE_EMULATED)));
 	call(PROBE_EMULATED);
@@ -238,7 +212,7 @@ BOTH(vforked_child)
 
 static int task_main(void *data)
 {
-	await(((struct turns *)data)->to);
+	turns_await(((struct turns *)data)->to);
 	call(PROBE_EMULATED);
 	call(PROBE_EMULATED);
 	return 0;
@@ -261,16 +235,16 @@ BOTH(task_with_same_memory)
 	struct turns turns;
 	pid_t pid;
 
-	make_turns(&turns);
+	turns_open(&turns);
 	pid = make_task(&turns);
-	give(turns.to);
-	wait_good(pid);
+	turns_give(turns.to);
+	child_wait_good(pid);
 	cr_expect_eq(take_hits(), expected_of_others());
 
 	pid = make_task(&turns);
 	own = open_at(&target, pid);
-	give(turns.to);
-	wait_good(pid);
+	turns_give(turns.to);
+	child_wait_good(pid);
 	cr_expect_eq(take_hits(), expected_of_others() + 2);
 	close(own);
 	call(PROBE_EMULATED);
@@ -281,7 +255,7 @@ BOTH(task_with_same_memory)
 
 static void *outlive(void *turns)
 {
-	await(((struct turns *)turns)->to);
+	turns_await(((struct turns *)turns)->to);
 	_exit(0);
 }
 
@@ -316,13 +290,13 @@ BOTH(leader_has_ended)
 	struct turns turns;
 	pid_t pid;
 
-	make_turns(&turns);
-	pid = make_child();
+	turns_open(&turns);
+	pid = child_fork();
 	if (pid == 0)
 		end_leader(&turns);
 	await_end_of_leader(pid);
-	give(turns.to);
-	wait_good(pid);
+	turns_give(turns.to);
+	child_wait_good(pid);
 }
 
 /* ---- where ---- */
@@ -463,11 +437,11 @@ BOTH(rights)
 BOTH(process_that_is_gone)
 {
 	struct uprobe_target target = target_of(PROBE_EMULATED);
-	pid_t pid = make_child();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(0);
-	wait_good(pid);
+	child_wait_good(pid);
 	cr_expect_eq(uprobe_event_open(&options, &target, pid, program_fd), -ESRCH);
 	uprobe_target_deinit(&target);
 }

@@ -19,6 +19,7 @@
 #include "bpf/kernel.h"
 #include "bpf/uprobe_event.h"
 #include "inferior/inferior.h"
+#include "tests/unit/child.h"
 #include "tests/unit/support.h"
 
 static struct uprobe_options options;
@@ -188,15 +189,14 @@ BOTH(other_mounts)
 	pid_t pid;
 
 	cr_assert_eq(pipe(fds), 0);
-	pid = make_child();
+	pid = child_fork();
 	if (pid == 0)
 		child_of_other_mounts(fds[1]);
 	close(fds[1]);
 	if (read(fds[0], &addr, sizeof(addr)) != sizeof(addr))
 		cr_skip_test("no mount name spaces");
 	expect_probed("a file of other mounts", pid, addr);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_end(pid);
 }
 
 BOTH(refused_instruction)

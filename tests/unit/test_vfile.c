@@ -7,13 +7,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "rsp/packet.h"
-#include "rsp/vfile.h"
 #include "rsp/client.h"
+#include "rsp/vfile.h"
+#include "server.h"
+#include "tests/unit/child.h"
 
 static struct run run;
 static struct client client = {.run = &run};
@@ -303,7 +303,6 @@ static int child_in_other_namespace(int ready)
 {
 	char inside[256];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", folder, "tmpfs", 0, NULL) < 0)
@@ -325,13 +324,12 @@ Test(vfile, setfs_of_another_mount_name_space)
 	struct stat st;
 
 	cr_assert_eq(pipe(ready), 0);
-	child = fork();
-	cr_assert_geq(child, 0);
+	child = child_fork();
 	if (child == 0)
 		_exit(child_in_other_namespace(ready[1]));
 	close(ready[1]);
 	if (read(ready[0], text, 1) != 1) {
-		waitpid(child, NULL, 0);
+		child_end(child);
 		cr_skip_test("mount name spaces cannot be made here");
 	}
 	snprintf(text, sizeof(text), "setfs:%x", (unsigned int)child);
@@ -353,6 +351,5 @@ Test(vfile, setfs_of_another_mount_name_space)
 	cr_assert_str_eq(ask_path("unlink", "/new", ""), "F-1,2");
 	cr_assert_str_eq(ask("setfs:0"), "F0");
 	cr_assert_str_eq(ask_path("open", "/secret", ",0,0"), "F-1,2");
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	child_end(child);
 }

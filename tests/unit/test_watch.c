@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "stops/life.h"
@@ -21,7 +20,7 @@
 #include "stops/watch.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
-#include "tests/unit/support.h"
+#include "tests/unit/runs.h"
 
 enum { OPS = 400, ROUNDS = 4, PAGE = 4096 };
 
@@ -95,14 +94,12 @@ static void child_main(void)
 {
 	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!__atomic_load_n(&script->go, __ATOMIC_SEQ_CST))
 		usleep(1000);
 	for (int i = 0; i < OPS; i++) {
 		__atomic_store_n(&script->at, i, __ATOMIC_SEQ_CST);
 		do_op(&script->op[i], mem);
 	}
-	_exit(0);
 }
 
 /* ---- the model ---- */
@@ -190,18 +187,13 @@ static void tear_down(void)
 	run_deinit(&run);
 }
 
-static void use_only(int engine)
+static void need_engine(int engine)
 {
 	if (arch_native()->stores)
 		cr_skip_test("hits come before the access: test_aarch64_stores");
 	if (run.engines.engine[engine].unusable)
 		cr_skip_test("%s", error_text(run.engines.engine[engine].unusable));
-	for (int i = 0; i < ENGINE_INT3; i++) {
-		if (i != engine && !run.engines.engine[i].unusable) {
-			run.engines.engine[i].ops->deinit(&run.engines.engine[i]);
-			run.engines.engine[i].unusable = error_create(0, "test");
-		}
-	}
+	use_only(&run, engine);
 }
 
 /* Values are few, so that many stores change nothing. @kinds: of other operations, from
@@ -228,15 +220,8 @@ static void write_script(struct rng *rng, unsigned int kinds)
 
 static struct inferior *start(void)
 {
-	_cleanup_error_ struct error *error = NULL;
-	struct inferior *inferior = NULL;
-	pid_t pid = fork();
+	struct inferior *inferior = attach_child(&run, child_start(child_main));
 
-	if (pid == 0)
-		child_main();
-	error = run_attach(&run, pid, &inferior);
-	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	inferior->attached = false; /* so that the test's end kills it */
 	__atomic_store_n(&script->go, 1, __ATOMIC_SEQ_CST);
 	memset(model.now, 0, sizeof(model.now));
 	model_remember();
@@ -340,7 +325,7 @@ static void check(int engine)
 		       {12, 8}, {8, 16}, {32, 32}, {PAGE - 8, 16}, {PAGE - 4, 8}};
 	struct rng rng = {5};
 
-	use_only(engine);
+	need_engine(engine);
 	for (size_t i = 0; i < ROUNDS * sizeof(regions) / sizeof(*regions); i++) {
 		size_t r = i % (sizeof(regions) / sizeof(*regions));
 
@@ -385,7 +370,7 @@ static void check_condition(int engine)
 	struct rng rng = {6};
 	struct stop stop;
 
-	use_only(engine);
+	need_engine(engine);
 	model.addr = (uint64_t)(uintptr_t)memory + 8;
 	model.len = 2;
 	write_script(&rng, 1);

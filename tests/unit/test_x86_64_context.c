@@ -21,6 +21,7 @@
 #include "bpf/kernel.h"
 #include "inferior/inferior.h"
 #include "inferior/registers.h"
+#include "tests/unit/child.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 

@@ -21,6 +21,7 @@
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "stops/decoder.h"
+#include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
