@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arena.h"
+#include "tests/unit/values.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "values.h"
 
 /* A multiple of every page size. */
 enum { UNIT = 64 << 10, CELLS = 64, CELLS_AT = 1024 };

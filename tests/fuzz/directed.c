@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "arena.h"
-#include "values.h"
+#include "tests/unit/values.h"
 
 /* The operands are in the first two of these, the expected result in the third;
  * behind those that point to memory, as they have any value here. */

@@ -8,7 +8,7 @@
 #include "agent/insn.h"
 #include "arena.h"
 #include "generator.h"
-#include "values.h"
+#include "tests/unit/values.h"
 
 enum {
 	DEPTH_MAX = 40, /* of most programs */

@@ -3,7 +3,7 @@
 
 #include "agent/insn.h"
 #include "arena.h"
-#include "values.h"
+#include "tests/unit/values.h"
 
 /* ---- values ---- */
 

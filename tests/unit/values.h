@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The numbers at which operations go wrong, if they do. */
-#ifndef TRUEHIT_FUZZ_VALUES_H
-#define TRUEHIT_FUZZ_VALUES_H
+#ifndef TRUEHIT_TESTS_VALUES_H
+#define TRUEHIT_TESTS_VALUES_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "values.h"
+#include "tests/unit/values.h"
 
 const uint64_t edge_values[EDGE_VALUES] = {
 	0,
