@@ -4,7 +4,9 @@
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "inferior/attach.h"
@@ -12,8 +14,15 @@
 #include "inferior/proc.h"
 #include "inferior/registers.h"
 #include "inferior/wait.h"
+#include "tests/unit/progs.h"
 
-const char progs_dir[] = PROGS_DIR, target[] = PROGS_DIR "/target";
+const char *target(void)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/target", progs_dir);
+	return path;
+}
 
 void launch_as(struct fixture *f, const struct launch_options *options)
 {
@@ -30,9 +39,9 @@ void launch_as(struct fixture *f, const struct launch_options *options)
 
 void launch(struct fixture *f, const char *action, const char *argument)
 {
-	char *argv[] = {(char *)target, (char *)action, (char *)argument, NULL};
+	char *argv[] = {(char *)target(), (char *)action, (char *)argument, NULL};
 
-	launch_as(f, &(struct launch_options){.program = target,
+	launch_as(f, &(struct launch_options){.program = target(),
 					      .argv = argv,
 					      .disable_randomization = true});
 }

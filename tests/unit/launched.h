@@ -8,9 +8,6 @@
 #include "inferior/inferior.h"
 #include "inferior/launch.h"
 
-/** Where the programs of tests/progs are, and target, the one that is launched. */
-extern const char progs_dir[], target[];
-
 struct fixture {
 	struct inferiors inferiors;
 	struct inferior *inferior;
@@ -18,6 +15,8 @@ struct fixture {
 };
 
 void launch_as(struct fixture *f, const struct launch_options *options);
+/** The path of tests/progs/target. */
+const char *target(void);
 /** target ACTION [ARGUMENT] */
 void launch(struct fixture *f, const char *action, const char *argument);
 

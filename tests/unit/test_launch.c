@@ -9,6 +9,7 @@
 #include "inferior/proc.h"
 #include "inferior/resume.h"
 #include "tests/unit/launched.h"
+#include "tests/unit/progs.h"
 
 static struct signal_state inherited(int blocked, int ignored)
 {
@@ -72,7 +73,7 @@ Test(launch, prefers_the_current_directory)
 	cr_assert_eq(chdir(progs_dir), 0);
 	launch_as(&f, &(struct launch_options){.program = "target", .argv = argv});
 	exe = inferior_exe(f.inferior);
-	cr_assert_str_eq(exe, target);
+	cr_assert_str_eq(exe, target());
 	kill_all(&f);
 }
 
@@ -147,12 +148,12 @@ Test(launch, resets_signal_mask_and_dispositions)
 Test(launch, hands_on_what_the_server_inherited)
 {
 	const struct signal_state state = inherited(SIGUSR1, SIGHUP);
-	char *argv[] = {(char *)target, (char *)"exit", NULL};
+	char *argv[] = {(char *)target(), (char *)"exit", NULL};
 	struct buffer text _cleanup_buffer_ = {0};
 	struct fixture f;
 
 	launch_as(&f, &(struct launch_options){
-			      .program = target, .argv = argv, .signals = &state});
+			      .program = target(), .argv = argv, .signals = &state});
 	cr_assert_eq(inferior_proc_file(f.inferior, "status", &text), 0);
 	cr_expect_not_null(strstr(text.data, "\nSigBlk:\t0000000000000200\n"));
 	cr_expect_eq(ignored_signals(&text), 1);
