@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 
 #include <bpf/bpf.h>
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,17 +18,12 @@
 #include "bpf/emit_operations.h"
 #include "bpf/emit_watch.h"
 #include "bpf/emit_watch_ahead.h"
+#include "tests/unit/aarch64_insns.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
 
-enum {
-	ROUNDS = 20,
-	WORDS = 100000,
-	MEMORY = 128,
-	WATCHED_AT = 48,
-	REGISTERS = AARCH64_PC + 1
-};
+enum { ROUNDS = 20, MEMORY = 128, WATCHED_AT = 48, REGISTERS = AARCH64_PC + 1 };
 
 /* What a program of the test returns. */
 enum { UNCHANGED, CHANGED, DOUBT };
@@ -136,123 +130,6 @@ static unsigned int run(int fd, uint64_t *regs, uint32_t word)
 	cr_assert_eq(bpf_prog_test_run_opts(fd, &opts), 0);
 	return opts.retval;
 }
-
-/* ---- what instructions store ---- */
-
-enum extend { NO_INDEX, PLAIN, UXTW, SXTW };
-
-/* As GNU as encodes it: the numbers of registers; 31 is xzr, but sp as a base. */
-struct store {
-	uint32_t word;
-	const char *text;
-	unsigned int data, size;
-	unsigned int second, seconds; /* .seconds: it has a second one */
-	unsigned int base;
-	int offset;
-	enum extend extend;
-	unsigned int index, shift;
-};
-
-static const struct store stores[] = {
-	{0xf9000041, "str x1, [x2]", 1, 8, .base = 2},
-	{0xb9000441, "str w1, [x2, #4]", 1, 4, .base = 2, .offset = 4},
-	{0xf9000be1, "str x1, [sp, #16]", 1, 8, .base = 31, .offset = 16},
-	{0x39001c43, "strb w3, [x2, #7]", 3, 1, .base = 2, .offset = 7},
-	{0x79000c43, "strh w3, [x2, #6]", 3, 2, .base = 2, .offset = 6},
-	{0xf900045f, "str xzr, [x2, #8]", 31, 8, .base = 2, .offset = 8},
-	{0xf81fd041, "stur x1, [x2, #-3]", 1, 8, .base = 2, .offset = -3},
-	{0x381ff041, "sturb w1, [x2, #-1]", 1, 1, .base = 2, .offset = -1},
-	{0x78005041, "sturh w1, [x2, #5]", 1, 2, .base = 2, .offset = 5},
-	{0xb80ff041, "stur w1, [x2, #255]", 1, 4, .base = 2, .offset = 255},
-	{0xf81f8841, "sttr x1, [x2, #-8]", 1, 8, .base = 2, .offset = -8},
-	{0x38001841, "sttrb w1, [x2, #1]", 1, 1, .base = 2, .offset = 1},
-	{0xf81f0c41, "str x1, [x2, #-16]!", 1, 8, .base = 2, .offset = -16},
-	{0x38003c41, "strb w1, [x2, #3]!", 1, 1, .base = 2, .offset = 3},
-	{0xb8008441, "str w1, [x2], #8", 1, 4, .base = 2},
-	{0xf80107ff, "str xzr, [sp], #16", 31, 8, .base = 31},
-	{0x781fe441, "strh w1, [x2], #-2", 1, 2, .base = 2},
-	{0xf8236841, "str x1, [x2, x3]", 1, 8, .base = 2, .extend = PLAIN, .index = 3},
-	{0xf8237841, "str x1, [x2, x3, lsl #3]", 1, 8, .base = 2, .extend = PLAIN,
-	 .index = 3, .shift = 3},
-	{0xb8234841, "str w1, [x2, w3, uxtw]", 1, 4, .base = 2, .extend = UXTW,
-	 .index = 3},
-	{0xb8235841, "str w1, [x2, w3, uxtw #2]", 1, 4, .base = 2, .extend = UXTW,
-	 .index = 3, .shift = 2},
-	{0x7823d841, "strh w1, [x2, w3, sxtw #1]", 1, 2, .base = 2, .extend = SXTW,
-	 .index = 3, .shift = 1},
-	{0x3823c841, "strb w1, [x2, w3, sxtw]", 1, 1, .base = 2, .extend = SXTW,
-	 .index = 3},
-	{0x38236841, "strb w1, [x2, x3]", 1, 1, .base = 2, .extend = PLAIN, .index = 3},
-	{0xf823f841, "str x1, [x2, x3, sxtx #3]", 1, 8, .base = 2, .extend = PLAIN,
-	 .index = 3, .shift = 3},
-	{0xf83f6841, "str x1, [x2, xzr]", 1, 8, .base = 2, .extend = PLAIN,
-	 .index = 31},
-	{0x29001041, "stp w1, w4, [x2]", 1, 4, 4, 1, .base = 2},
-	{0x293f1041, "stp w1, w4, [x2, #-8]", 1, 4, 4, 1, .base = 2, .offset = -8},
-	{0xa9011041, "stp x1, x4, [x2, #16]", 1, 8, 4, 1, .base = 2, .offset = 16},
-	{0xa9be7bfd, "stp x29, x30, [sp, #-32]!", 29, 8, 30, 1, .base = 31,
-	 .offset = -32},
-	{0xa8811041, "stp x1, x4, [x2], #16", 1, 8, 4, 1, .base = 2},
-	{0x28bf1041, "stp w1, w4, [x2], #-8", 1, 4, 4, 1, .base = 2},
-	{0x29817c41, "stp w1, wzr, [x2, #8]!", 1, 4, 31, 1, .base = 2, .offset = 8},
-	{0xa83f1041, "stnp x1, x4, [x2, #-16]", 1, 8, 4, 1, .base = 2, .offset = -16},
-	{0x28009041, "stnp w1, w4, [x2, #4]", 1, 4, 4, 1, .base = 2, .offset = 4},
-	{0xa9007c5f, "stp xzr, xzr, [x2]", 31, 8, 31, 1, .base = 2},
-	{0xc89ffc41, "stlr x1, [x2]", 1, 8, .base = 2},
-	{0x089ffc41, "stlrb w1, [x2]", 1, 1, .base = 2},
-	{0x489ffc41, "stlrh w1, [x2]", 1, 2, .base = 2},
-	{0x889f7c41, "stllr w1, [x2]", 1, 4, .base = 2},
-	{0xd91fb041, "stlur x1, [x2, #-5]", 1, 8, .base = 2, .offset = -5},
-	{0x19007041, "stlurb w1, [x2, #7]", 1, 1, .base = 2, .offset = 7},
-	{0xf8218044, "swp x1, x4, [x2]", 1, 8, .base = 2},
-	{0xb8e1805f, "swpal w1, wzr, [x2]", 1, 4, .base = 2},
-	{0x38218044, "swpb w1, w4, [x2]", 1, 1, .base = 2},
-};
-
-static const struct {
-	uint32_t word;
-	const char *text;
-} others[] = {
-	{0x00000000, "udf"},
-	{0xf9400041, "ldr x1, [x2]"},
-	{0xb9800041, "ldrsw x1, [x2]"},
-	{0x39c00041, "ldrsb w1, [x2]"},
-	{0xa9401041, "ldp x1, x4, [x2]"},
-	{0x69401041, "ldpsw x1, x4, [x2]"},
-	{0xb8400041, "ldur w1, [x2]"},
-	{0xc8dffc41, "ldar x1, [x2]"},
-	{0x3d800041, "str q1, [x2]"},
-	{0xfd000041, "str d1, [x2]"},
-	{0x3d000041, "str b1, [x2]"},
-	{0xbc000041, "stur s1, [x2]"},
-	{0xfc236841, "str d1, [x2, x3]"},
-	{0xad001041, "stp q1, q4, [x2]"},
-	{0x2d001041, "stp s1, s4, [x2]"},
-	{0x6c811041, "stp d1, d4, [x2], #16"},
-	{0x4c007041, "st1 {v1.16b}, [x2]"},
-	{0xc8047c41, "stxr w4, x1, [x2]"},
-	{0x8804fc41, "stlxr w4, w1, [x2]"},
-	{0xc8240c41, "stxp w4, x1, x3, [x2]"},
-	{0xc85f7c41, "ldxr x1, [x2]"},
-	{0xf8210044, "ldadd x1, x4, [x2]"},
-	{0xf821305f, "stset x1, [x2]"},
-	{0xc8a17c44, "cas x1, x4, [x2]"},
-	{0x48207c44, "casp x0, x1, x4, x5, [x2]"},
-	{0xd9400041, "ldapur x1, [x2]"},
-	{0xf8bfc041, "ldapr x1, [x2]"},
-	{0xf9800040, "prfm pldl1keep, [x2]"},
-	{0xd9200842, "stg x2, [x2]"},
-	{0x69001041, "stgp x1, x4, [x2]"},
-	{0xd50b7422, "dc zva, x2"},
-	{0xd503201f, "nop"},
-	{0xd4200000, "brk #0"},
-	{0xd4000001, "svc #0"},
-	/* Unpredictable: the base, written back, is stored. */
-	{0xf81f0c42, "str x2, [x2, #-16]!"},
-	{0xf8008442, "str x2, [x2], #8"},
-	{0xa8810841, "stp x1, x2, [x2], #16"},
-	{0xa9811042, "stp x2, x4, [x2, #16]!"},
-};
 
 /* ---- random states ---- */
 
@@ -605,88 +482,4 @@ Test(watch_ahead, whole_program)
 Test(watch_ahead, conditions_that_others_may_change)
 {
 	check_conditions(8, true);
-}
-
-/* ---- the table against another decoder ---- */
-
-static unsigned int number(uint32_t word, struct insn_field field)
-{
-	return word >> field.at & ((1U << field.len) - 1);
-}
-
-static const struct store_form *find_form(uint32_t word)
-{
-	for (unsigned int i = 0; i < aarch64_stores.count; i++) {
-		const struct store_form *form = &aarch64_stores.form[i];
-
-		if ((word & form->insn.mask) == form->insn.value)
-			return form;
-	}
-	return NULL;
-}
-
-/* Is the base, written back, stored? Or are bits of stlr not ones as they should be? */
-static bool is_unpredictable(uint32_t word)
-{
-	const struct store_form *form = find_form(word);
-	unsigned int base = form ? number(word, form->base) : 31;
-
-	if ((word & 0x3fe00000) == 0x08800000 && (word & 0x001f7c00) != 0x001f7c00)
-		return true;
-	return base != 31 && form->writes_back &&
-	       (number(word, form->data) == base ||
-		(form->second.len > 0 && number(word, form->second) == base));
-}
-
-/* Of general registers, and no exclusive, atomic or tag-setting one. */
-static bool is_store(const cs_insn *decoded)
-{
-	static const char *const names[] = {
-		"str",	 "strb",  "strh",  "stur",   "sturb", "sturh",
-		"sttr",	 "sttrb", "sttrh", "stp",    "stnp",  "stlr",
-		"stlrb", "stlrh", "stllr", "stllrb", "stllrh"};
-	char first = decoded->op_str[0];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(decoded->mnemonic, names[i]) == 0)
-			return first == 'w' || first == 'x';
-	return strncmp(decoded->mnemonic, "swp", 3) == 0 ||
-	       strncmp(decoded->mnemonic, "stlur", 5) == 0;
-}
-
-/* capstone 4 knows less than the table. */
-static bool is_newer(uint32_t word)
-{
-	return (word & 0x3f000000) == 0x19000000 || (word & 0x3f200c00) == 0x38200000 ||
-	       (word & 0x3fff7c00) == 0x089f7c00;
-}
-
-Test(watch_ahead, capstone_agrees)
-{
-	csh handle;
-	cs_insn *decoded;
-	unsigned int known = 0;
-
-	cr_assert_eq(cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle), CS_ERR_OK);
-	decoded = cs_malloc(handle);
-	for (int i = 0; i < WORDS; i++) {
-		/* loads and stores: bit 27 is set, bit 25 is not */
-		uint32_t word = ((uint32_t)rng_next(&rng) | 0x08000000) & ~0x02000000U;
-		const uint8_t *code = (const uint8_t *)&word;
-		size_t size = sizeof(word);
-		uint64_t address = 0;
-
-		if (is_unpredictable(word))
-			continue;
-		if (!cs_disasm_iter(handle, &code, &size, &address, decoded)) {
-			cr_assert(!find_form(word) || is_newer(word), "%08x", word);
-			continue;
-		}
-		known += find_form(word) != NULL;
-		cr_assert_eq(find_form(word) != NULL, is_store(decoded), "%08x %s %s",
-			     word, decoded->mnemonic, decoded->op_str);
-	}
-	cr_expect_gt(known, 1000);
-	cs_free(decoded, 1);
-	cs_close(&handle);
 }
