@@ -513,6 +513,15 @@ def _try_bpf():
 
 # Running tests
 
+def machines(*marks):
+    """Of a test: scripts/check --vm-all runs it in each machine, as each user. The marks are
+    those of tests/vm/tests."""
+    def mark(function):
+        function.machines = marks
+        return function
+    return mark
+
+
 def run_test(config, name, function, log):
     """In a child: runs one test; the exit status is 0 passed, 1 failed, 2 skipped.
     The last line of the log is the reason."""

@@ -199,14 +199,17 @@ def threads_stops(t, kind, threads, iterations):
             "each id in a thread of its own")
 
 
+@harness.machines("main")
 def test_threads_hardware(t):
     threads_stops(t, "hbreak", 32, t.quick(2000, 50))
 
 
+@harness.machines("main")
 def test_threads_software(t):
     threads_stops(t, "break", t.quick(32, 8), t.quick(100, 50))
 
 
+@harness.machines("main")
 def test_two_conditions_at_one_place(t):
     """gdb sends both in one packet; either one stops, and both count."""
     where = t.line("conditions.c", "BODY")
@@ -219,6 +222,7 @@ def test_two_conditions_at_one_place(t):
                 f"stops of {kind}")
 
 
+@harness.machines("main")
 def test_four_conditional_breakpoints(t):
     """All debug registers, each with a condition of its own."""
     server = t.server("COMM", t.prog("calls"))
@@ -237,6 +241,7 @@ emit(names=names)
     t.equal(gdb.results[0]["names"], ["outer", "inner", "triple"], "stops")
 
 
+@harness.machines("main")
 def test_more_hardware_breakpoints_than_slots(t):
     """An error, and the session goes on. (No processor has more than 16.)"""
     server = t.server("COMM", t.prog("calls"))
@@ -251,6 +256,7 @@ def test_more_hardware_breakpoints_than_slots(t):
         t.note(output)
 
 
+@harness.machines("main")
 def test_condition_is_changed(t):
     """gdb sends the breakpoint again with another condition, or none."""
     server = t.server("COMM", t.prog("conditions"))
@@ -315,6 +321,7 @@ def test_blocked_sigtrap(t):
         t.match(r"SIGSTOP clean", server.output())
 
 
+@harness.machines("main")
 def test_attach_conditional(t):
     """A condition in threads that were there before the server."""
     counts = t.dir / "counts"
@@ -350,6 +357,7 @@ def test_library_function(t):
         t.equal([row[1] for row in gdb.results[0]["stops"]], ["3", "8"], f"stops of {kind}")
 
 
+@harness.machines("main", "small")
 def test_monitor_breakpoints_table(t):
     t.truehit_only("monitor breakpoints")
     server = t.server("COMM", t.prog("conditions"))

@@ -44,6 +44,7 @@ def attach(t, ticker, *options, **kwargs):
     return t.server(*options, "--attach", "COMM", ticker.pid, **kwargs)
 
 
+@harness.machines("main", "small")
 def test_attach_and_detach(t):
     ticker = Ticker(t)
     server = attach(t, ticker)
@@ -56,6 +57,7 @@ def test_attach_and_detach(t):
     t.equal(server.wait(), 0, "exit status of the server")
 
 
+@harness.machines("main")
 def test_attach_threads(t):
     ticker = Ticker(t, 8)
     server = attach(t, ticker)
@@ -177,6 +179,7 @@ def test_kill_started_program(t):
     server.wait()
 
 
+@harness.machines("main")
 def test_step_next_finish_until(t):
     server = t.server("COMM", t.prog("calls"))
     calls = t.prog("calls")
@@ -207,6 +210,7 @@ emit(lines=lines)
     t.equal(lines[:12], [loop] + [loop + 1, loop] * 5 + [call], "lines after each next")
 
 
+@harness.machines("main")
 def test_step_over_breakpoints(t):
     """Breakpoints on each line do not lose or repeat a stop."""
     server = t.server("COMM", t.prog("calls"))
@@ -216,6 +220,7 @@ def test_step_over_breakpoints(t):
     t.equal([row[1] for row in gdb.results[0]["stops"]], list("01234"), "values of i")
 
 
+@harness.machines("main")
 def test_software_breakpoint_reports(t):
     server = t.server("COMM", t.prog("calls"))
     gdb = t.gdb(server, "break triple", "tbreak inner", prog=t.prog("calls"), python="""
@@ -290,6 +295,7 @@ def test_read_unmapped_memory(t):
     t.match(r"\$1 = 7", gdb.output())
 
 
+@harness.machines("main", "on=aarch64")
 def test_registers_aarch64(t):
     if MACHINE != "aarch64":
         t.skip("registers of aarch64")
@@ -363,6 +369,7 @@ emit(stacks=len(stacks), bases=len(bases), threads=len(gdb.selected_inferior().t
     t.equal((got["stacks"], got["bases"]), (got["threads"],) * 2, "distinct registers")
 
 
+@harness.machines("main")
 def test_signal_stop_and_pass(t):
     server = t.server("COMM", t.prog("signals"))
     gdb = t.gdb(server, "handle SIGUSR1 stop print pass", prog=t.prog("signals"), python="""
@@ -402,6 +409,7 @@ def test_signal_command(t):
     t.match(r"SIGUSR1 0 SIGUSR2 1", server.output())
 
 
+@harness.machines("main")
 def test_signal_step_into_handler(t):
     """A step with a signal stops in the handler's first instruction's function."""
     server = t.server("COMM", t.prog("signals"))
@@ -492,6 +500,7 @@ def test_vfork_child(t):
     t.match(r"child exited 11", server.output())
 
 
+@harness.machines("main")
 def test_follow_fork_child(t):
     server = t.server("COMM", t.prog("fork"))
     gdb = t.gdb(server, "set follow-fork-mode child", "break body if calls == 5",
@@ -501,6 +510,7 @@ def test_follow_fork_child(t):
     t.match(r"Catchpoint|Breakpoint", gdb.output())
 
 
+@harness.machines("main")
 def test_exec(t):
     server = t.server("COMM", t.prog("exec"), t.prog("calls"), "from-exec")
     gdb = t.gdb(server, f"break {t.line('exec.c', 'BEFORE')}", "hbreak main", "continue",

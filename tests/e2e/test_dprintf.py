@@ -24,6 +24,7 @@ def console(t, server, gdb):
     return (server if t.config.reference else gdb).output()
 
 
+@harness.machines("main", "small")
 def test_every_hit_prints_and_none_stops(t):
     server = t.server("COMM", t.prog("loop"), "200")
     where = t.line("loop.c", "BODY")

@@ -25,6 +25,7 @@ def sections(text):
     return {part.split()[0].rstrip(":"): part for part in text.split("\n\n")}
 
 
+@harness.machines("main", "on=x86_64")
 def test_decided_in_the_kernel(t):
     need_uprobes(t)
     text = explain(t, ["monitor set engine uprobe", "break body if i == 7 && n > 3"], "body")
@@ -135,6 +136,7 @@ def test_unconditional_breakpoints_of_attached_programs(t):
     t.no_match(r"^ +costs:", gdb.results[0]["text"])
 
 
+@harness.machines("main", "on=x86_64")
 def test_engines(t):
     need_uprobes(t)
     _, client = start(t)
@@ -143,6 +145,7 @@ def test_engines(t):
             client.monitor("engines"))
 
 
+@harness.machines("main")
 def test_hardware_engine(t):
     """How its threads stop is what a trial hit has shown: both ways are legal."""
     t.need_kernel_conditions()

@@ -10,6 +10,7 @@ import harness
 COUNT = 60 // harness.PATIENCE
 
 
+@harness.machines("main", "as=root")
 def test_random_conditions(t):
     t.truehit_only("right sign extension from 33 to 63 bits")
     outcome = expressions.seeded_batch(t, seed="e2e", batch=0, count=COUNT)

@@ -63,6 +63,7 @@ def test_follow_vfork_child_through_exec(t):
     ends_well(t, server, 1)
 
 
+@harness.machines("main")
 def test_conditions_hold_in_every_process(t):
     """Both processes are kept: each of them stops at true hits only."""
     server = family(t, "fork", 6)

@@ -93,6 +93,7 @@ def turn(t, chance, expected):
     return moment, fate(t, program, expected)
 
 
+@harness.machines("main", "as=root")
 def test_kill(t):
     signal.alarm(0 if KILLS > 30 or t.config.reference else harness.TEST_LIMIT)
     undisturbed = harness.Process(t, [t.prog("rounds"), THREADS, ROUNDS])

@@ -2,6 +2,7 @@
 """`monitor last-hit`: the instruction that has made the access."""
 import os
 
+import harness
 from test_rights import ordinary_user
 
 
@@ -111,6 +112,7 @@ def need_aarch64(t):
         t.skip("traps before the access: aarch64")
 
 
+@harness.machines("main", "on=aarch64")
 def test_before_the_store(t):
     """The thread is at the instruction when it hits, behind it when gdb shows it."""
     need_aarch64(t)

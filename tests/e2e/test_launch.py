@@ -12,6 +12,7 @@ import harness
 import rsp
 
 
+@harness.machines("main", "small")
 def test_launch_to_main_and_exit(t):
     server = t.server("COMM", t.prog("calls"))
     gdb = t.gdb(server, "break main", "continue", "bt", "continue",

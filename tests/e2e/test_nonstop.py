@@ -123,6 +123,7 @@ def test_resuming_after_the_last_end(t):
         t.equal(client.ask(packet), "OK", packet)
 
 
+@harness.machines("main")
 def test_one_stops_the_others_run(t):
     n = NonStop(t, 3)
     threads = n.run_threads(3)

@@ -355,6 +355,7 @@ def test_client_vanishes_once(t):
                          harness.process_state(inferior) in "ZX", "end of the program")
 
 
+@harness.machines("main")
 def test_server_killed_leaves_attached_program(t):
     """SIGKILL while breakpoints are in place in an attached program: no trap is
     left in it by a hardware breakpoint, and it runs on."""

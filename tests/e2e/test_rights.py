@@ -44,6 +44,7 @@ def perf_is_roots():
         return int(file.read()) > 2
 
 
+@harness.machines("main")
 def test_without_rights(t):
     """No BPF: the condition is evaluated by the stub, and this is said."""
     for kind in "hbreak", "break":
@@ -94,6 +95,7 @@ def test_without_rights_blocked_sigtrap(t):
     t.match(r"SIGTRAP clean", server.output())
 
 
+@harness.machines("main")
 def test_without_rights_watch(t):
     server, prog = ordinary_user(t, program="watch")
     gdb = t.gdb(server, "break main", "continue", "delete", "watch w4", prog=prog,
@@ -101,6 +103,7 @@ def test_without_rights_watch(t):
     t.equal([row[1] for row in gdb.results[0]["stops"]], ["70000", "140000", "210000"], "stops")
 
 
+@harness.machines("main", "small")
 def test_without_rights_at_one_instruction(t):
     """A breakpoint in vain at an instruction whose write is ignored: both are passed,
     neither is hit twice."""
@@ -124,6 +127,7 @@ run("kill")
     t.equal((hbreak["hits"], hbreak["false"]), (2, 2), "hits of the breakpoint")
 
 
+@harness.machines("main")
 def test_file_capabilities(t):
     """CAP_BPF and CAP_PERFMON on the file: the kernel filters for anyone."""
     t.need_kernel_conditions()

@@ -314,6 +314,7 @@ def storm_of_signals(t, breakpoint, choice, engine):
                f"{session.repeated} told again")
 
 
+@harness.machines("main", "as=root")
 def test_storm_of_signals_hardware(t):
     storm_of_signals(t, 1, "hardware", "perf_event")
 
@@ -415,6 +416,7 @@ def test_leader_gone_unnoticed(t):
     session.must_agree(stop)
 
 
+@harness.machines("main", "as=root")
 def test_leader_gone_trap(t):
     """Traps of the stub's own: where a process had uprobes, and lost its leader, other
     servers with uprobes at the same place would take these."""

@@ -396,6 +396,7 @@ emit(count=len(found), table=table, status=events.exit_code)
     t.check("int3" in engines(gdb.results[0]["table"]), "a trap of ours")
 
 
+@harness.machines("main", "on=x86_64")
 def test_resumed_where_it_stopped(t):
     """With the breakpoint still there, it stops again, whatever serves it: gdb relies on
     that. The registers are the same, too."""

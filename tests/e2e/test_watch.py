@@ -2,6 +2,8 @@
 """Watchpoints."""
 import os
 
+import harness
+
 
 def changes(t, commands, show, kind="watch", program="watch", start="main"):
     server = t.server("COMM", t.prog(program))
@@ -19,6 +21,7 @@ def test_write_sizes(t):
         t.equal([row[0] for row in got], list(values), f"values of {name} at the stops")
 
 
+@harness.machines("main", "small")
 def test_write_several(t):
     """Four at a time, each reported as itself."""
     got, gdb = changes(t, ["watch w1", "watch w2", "watch w4", "watch w8"],
@@ -29,6 +32,7 @@ def test_write_several(t):
         t.match(f"Hardware watchpoint {number}: {name}", gdb.output())
 
 
+@harness.machines("main")
 def test_access(t):
     """Reads and writes stop."""
     got, gdb = changes(t, ["awatch w4"], ["w4"])
@@ -46,6 +50,7 @@ def test_array_element(t):
     t.equal(got, [["2"]], "array[2] at the stops")
 
 
+@harness.machines("main")
 def test_condition(t):
     """gdb evaluates this one itself."""
     got, _ = changes(t, ["watch w4 if w4 == 140000"], ["w4"])
