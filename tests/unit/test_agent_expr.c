@@ -148,12 +148,12 @@ Test(agent_expr, refuses_overflow)
 {
 	uint8_t bytes[2 * AGENT_STACK_MAX + 3];
 
-	memset(bytes, 0x28, sizeof(bytes)); /* dup */
-	bytes[0] = 0x22;
-	bytes[AGENT_STACK_MAX + 1] = 0x27;
+	memset(bytes, AGENT_DUP, sizeof(bytes));
+	bytes[0] = AGENT_CONST8;
+	bytes[AGENT_STACK_MAX + 1] = AGENT_END;
 	agent_expr_unref(make_expr(bytes, AGENT_STACK_MAX + 2));
-	bytes[AGENT_STACK_MAX + 1] = 0x28;
-	bytes[AGENT_STACK_MAX + 2] = 0x27;
+	bytes[AGENT_STACK_MAX + 1] = AGENT_DUP;
+	bytes[AGENT_STACK_MAX + 2] = AGENT_END;
 	refuse(bytes, AGENT_STACK_MAX + 3,
 	       "offset 1001: dup: more than 1000 cells on the stack");
 }
@@ -164,12 +164,12 @@ Test(agent_expr, limits_the_length)
 
 	cr_assert_not_null(bytes);
 	for (size_t i = 0; i + 1 < AGENT_LENGTH_MAX; i += 2) {
-		bytes[i] = 0x2a; /* zero_ext 64 */
+		bytes[i] = AGENT_ZERO_EXT;
 		bytes[i + 1] = 64;
 	}
-	bytes[0] = 0x22;
-	bytes[AGENT_LENGTH_MAX - 2] = 0x12;
-	bytes[AGENT_LENGTH_MAX - 1] = 0x27;
+	bytes[0] = AGENT_CONST8;
+	bytes[AGENT_LENGTH_MAX - 2] = AGENT_BIT_NOT;
+	bytes[AGENT_LENGTH_MAX - 1] = AGENT_END;
 	agent_expr_unref(make_expr(bytes, AGENT_LENGTH_MAX));
 	refuse(bytes, AGENT_LENGTH_MAX + 1,
 	       "the expression has 65537 bytes, more than 65536");
@@ -258,16 +258,14 @@ Test(agent_print, other_flow_is_a_list)
 
 Test(agent_print, exponential_text_is_a_list)
 {
-	uint8_t bytes[3 + 2 * 40 + 1] = {0x26, 0, 0};
+	struct text text = {0};
 	_cleanup_buffer_ struct buffer out = {0};
 	struct agent_expr *expr;
 
-	for (size_t i = 3; i < sizeof(bytes) - 1; i += 2) {
-		bytes[i] = 0x28;     /* dup */
-		bytes[i + 1] = 0x02; /* add */
-	}
-	bytes[sizeof(bytes) - 1] = 0x27;
-	expr = make_expr(bytes, sizeof(bytes));
+	text_put(&text, REG(0));
+	for (int i = 0; i < 40; i++)
+		text_put(&text, AGENT_DUP, AGENT_ADD);
+	expr = text_expr(&text);
 	agent_expr_print(expr, NULL, &out);
 	cr_expect_eq(strncmp(buffer_string(&out), "reg $r0; dup; add; dup", 22), 0);
 	agent_expr_unref(expr);

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tests/unit/rng.h"
+
 enum { SETS = 20000, REGIONS_MAX = 6, ROOM_MAX = 12, LEN_MAX = 96, PIECE_MAX = 8 };
 
 /* What a processor allows. */
@@ -44,55 +46,42 @@ static const struct processor processors[] = {
 
 /* ---- random numbers ---- */
 
-static uint64_t random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-static unsigned int random_below(uint64_t *state, unsigned int n)
-{
-	return (unsigned int)(random_next(state) >> 11) % n;
-}
-
 /* Everywhere, and close to where addresses wrap around. */
-static uint64_t random_addr(uint64_t *state)
+static uint64_t random_addr(struct rng *rng)
 {
-	switch (random_below(state, 4)) {
+	switch (rng_below(rng, 4)) {
 	case 0:
-		return random_below(state, 64);
+		return rng_below(rng, 64);
 	case 1:
-		return 0 - (uint64_t)random_below(state, 2 * LEN_MAX);
+		return 0 - (uint64_t)rng_below(rng, 2 * LEN_MAX);
 	default:
-		return random_next(state) >> random_below(state, 40);
+		return rng_next(rng) >> rng_below(rng, 40);
 	}
 }
 
-static unsigned int random_len(uint64_t *state)
+static unsigned int random_len(struct rng *rng)
 {
-	switch (random_below(state, 8)) {
+	switch (rng_below(rng, 8)) {
 	case 0:
 		return 0;
 	case 1:
-		return UINT32_MAX - random_below(state, 1000);
+		return UINT32_MAX - rng_below(rng, 1000);
 	case 2:
-		return (unsigned int)random_next(state);
+		return (unsigned int)rng_next(rng);
 	case 3:
-		return random_below(state, LEN_MAX + 1);
+		return rng_below(rng, LEN_MAX + 1);
 	default:
-		return random_below(state, 20);
+		return rng_below(rng, 20);
 	}
 }
 
-static struct hw_region random_region(uint64_t *state)
+static struct hw_region random_region(struct rng *rng)
 {
 	static const enum hw_kind kinds[] = {HW_WRITE, HW_WRITE, HW_ACCESS, HW_READ,
 					     HW_EXECUTE};
 
-	return (struct hw_region){kinds[random_below(state, 5)], random_addr(state),
-				  random_len(state)};
+	return (struct hw_region){kinds[rng_below(rng, 5)], random_addr(rng),
+				  random_len(rng)};
 }
 
 /* ---- the model ---- */
@@ -192,16 +181,16 @@ static unsigned int check_region(const struct processor *processor,
 Test(hw_plan_random, sets_of_regions)
 {
 	enum { NPROCESSORS = sizeof(processors) / sizeof(processors[0]) };
-	uint64_t state = 0x9e3779b97f4a7c15;
+	struct rng rng = {1};
 	unsigned int fitted = 0, refused = 0;
 
 	for (unsigned int i = 0; i < SETS; i++) {
 		const struct processor *processor = &processors[i % NPROCESSORS];
-		unsigned int room = random_below(&state, ROOM_MAX + 1);
-		unsigned int count = 1 + random_below(&state, REGIONS_MAX);
+		unsigned int room = rng_below(&rng, ROOM_MAX + 1);
+		unsigned int count = 1 + rng_below(&rng, REGIONS_MAX);
 
 		for (unsigned int j = 0; j < count; j++) {
-			struct hw_region region = random_region(&state);
+			struct hw_region region = random_region(&rng);
 			unsigned int used = check_region(processor, &region, room);
 
 			room -= used;
