@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "inferior/proc.h"
+#include "inferior/inferiors.h"
 
 enum { AWAIT_SECONDS = 120 };
 

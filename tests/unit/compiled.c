@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "arch/registers.h"
+
 unsigned char memory[MEMORY_SIZE];
 struct compiled fixture;
 

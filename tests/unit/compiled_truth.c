@@ -7,6 +7,8 @@
 
 #include "agent/insn.h"
 #include "tests/unit/compiled.h"
+#include "agent/print.h"
+#include "agent/interp.h"
 
 /* ---- the interpreter ---- */
 

@@ -15,6 +15,7 @@
 #include "inferior/registers.h"
 #include "inferior/wait.h"
 #include "tests/unit/progs.h"
+#include "inferior/inferiors.h"
 
 const char *target(void)
 {

@@ -12,6 +12,7 @@
 #include "inferior/memory.h"
 #include "inferior/registers.h"
 #include "inferior/resume.h"
+#include "inferior/inferiors.h"
 
 volatile uint64_t counter;
 struct fixture fixture;

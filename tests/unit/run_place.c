@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "inferior/registers.h"
+#include "arch/registers.h"
+#include "inferior/thread.h"
 
 struct shared *shared;
 struct run run;

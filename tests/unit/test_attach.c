@@ -12,6 +12,7 @@
 #include "inferior/resume.h"
 #include "tests/unit/child.h"
 #include "tests/unit/launched.h"
+#include "inferior/inferiors.h"
 
 static void wait_for_pause(void)
 {

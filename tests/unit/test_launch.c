@@ -10,6 +10,7 @@
 #include "inferior/resume.h"
 #include "tests/unit/launched.h"
 #include "tests/unit/progs.h"
+#include "inferior/inferiors.h"
 
 static struct signal_state inherited(int blocked, int ignored)
 {

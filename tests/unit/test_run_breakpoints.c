@@ -11,6 +11,8 @@
 #include "stops/traps.h"
 #include "stops/watch.h"
 #include "tests/unit/run_place.h"
+#include "inferior/thread.h"
+#include "stops/text.h"
 
 TestSuite(run, .init = set_up, .fini = tear_down, .timeout = 300);
 

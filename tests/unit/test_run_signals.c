@@ -9,6 +9,7 @@
 
 #include "stops/interrupt.h"
 #include "tests/unit/run_place.h"
+#include "inferior/thread.h"
 
 TestSuite(run, .init = set_up, .fini = tear_down, .timeout = 300);
 

@@ -14,6 +14,7 @@
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
 #include "tests/unit/launched.h"
+#include "inferior/inferiors.h"
 
 /* ---- threads ---- */
 

@@ -8,6 +8,7 @@
 #include "inferior/memory.h"
 #include "stops/decoder.h"
 #include "tests/unit/x86_64_probed.h"
+#include "arch/registers.h"
 
 TestSuite(probe_multi, .fini = finish, .timeout = 300);
 TestSuite(probe_perf, .fini = finish, .timeout = 300);

@@ -9,6 +9,7 @@
 #include "bpf/uprobe_trial.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
+#include "arch/registers.h"
 
 struct probed fixture;
 
