@@ -24,7 +24,8 @@ enum {
 	 * once may lock up, and never load another. */
 	LOADS_UNTIL_PAUSE = 128,
 	PAUSE_MS = 5,
-	/* Hits that the kernel forgets (see HACKING) are repeated, so many times. */
+	/* Hits that the kernel forgets (doc/exactness/verdicts.md) are repeated, so
+	 * many times. */
 	FORGOTTEN_MAX = 10,
 };
 
