@@ -17,7 +17,7 @@ void print_load_record(struct bpf_emitter *e, uint8_t reg)
 }
 
 static const struct capture_printf *find_printf(const struct compiler *c,
-					     const struct ir_insn *insn)
+						const struct ir_insn *insn)
 {
 	return capture_find(&c->capture, c->command, insn->printf);
 }

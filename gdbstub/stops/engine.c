@@ -37,7 +37,7 @@ int engines_output_fd(struct engines *engines)
 size_t engines_print_output(struct engines *engines, bool all)
 {
 	return engines->kernel_side->print_output(engines->placements, engines->output,
-				       engines->own_output, all);
+						  engines->own_output, all);
 }
 
 const char *engine_no_kernel_hits(const struct engine *engine)

@@ -317,11 +317,11 @@ struct engines {
 	bool every_write;	   /* ... the client does */
 	bool others_run;	   /* a stop halts no other thread: non-stop mode */
 	const struct kernel_side *kernel_side; /* NULL: there is none */
-	struct placements *placements; /* what kernel engines have in place */
-	struct shadow shadow;	       /* of all traps in place, and maybe of more: */
-	bool shadow_is_loose;	       /* ... traps have come and gone since */
-	uint64_t shadow_round;	       /* how often it was told exactly */
-	size_t shadow_lifted;	       /* traps in it that are only lifted since */
+	struct placements *placements;	       /* what kernel engines have in place */
+	struct shadow shadow;  /* of all traps in place, and maybe of more: */
+	bool shadow_is_loose;  /* ... traps have come and gone since */
+	uint64_t shadow_round; /* how often it was told exactly */
+	size_t shadow_lifted;  /* traps in it that are only lifted since */
 	const struct output *output, *own_output;
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };

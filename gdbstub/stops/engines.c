@@ -30,8 +30,10 @@ void engines_init(struct engines *engines, const struct output *output,
 {
 	struct placements *placements = placements_create();
 
-	*engines = (struct engines){
-		.kernel_side = &kernel_side, .placements = placements, .output = output, .own_output = own_output};
+	*engines = (struct engines){.kernel_side = &kernel_side,
+				    .placements = placements,
+				    .output = output,
+				    .own_output = own_output};
 	for (int i = 0; i < NENGINES; i++) {
 		engines->engine[i] = (struct engine){.ops = all_engines[i],
 						     .placements = placements,
