@@ -123,7 +123,7 @@ static void release_program(struct server *server)
 		struct error *error _cleanup_error_ = NULL;
 
 		breakpoints_remove_all(inferior->breakpoints);
-		if (running && !inferior->hidden &&
+		if (running && !inferior->control->hidden &&
 		    breakpoints_persist(inferior->breakpoints))
 			error = run_leave(&server->run, inferior);
 		if (error)

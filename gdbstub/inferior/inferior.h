@@ -26,26 +26,10 @@
 
 struct breakpoints;
 struct pending_stop;
-struct last_hit;
-struct look;
 struct threaddb;
-
-enum { HITS_IN_VAIN_MAX = 16 }; /* no instruction can hit more */
-
-/** What a client asked a thread to do (vCont); kept until it is reported. */
-enum resume_kind {
-	RESUME_NONE, /* stay stopped */
-	RESUME_CONTINUE,
-	RESUME_STEP,  /* one instruction */
-	RESUME_RANGE, /* step while start <= PC < end */
-	RESUME_STOP,  /* vCont;t: stop, report signal 0 */
-};
-
-struct resume_action {
-	enum resume_kind kind;
-	int signal;	     /* to deliver, host number; 0: none */
-	uint64_t start, end; /* RESUME_RANGE */
-};
+struct run;
+struct thread_control;
+struct inferior_control;
 
 /** What the client wants to hear of one thread (QThreadOptions). */
 enum thread_option {
@@ -108,36 +92,15 @@ struct thread {
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
 
-	/* Kept by stops/. */
-	struct resume_action action; /* not RESUME_NONE: resumed */
-	bool fresh;		     /* action given, run_resume not yet called */
-	bool stop_requested;	     /* vCont;t, not yet answered */
-	bool untold;		     /* non-stop: its stop is to be told again */
-	bool passed_over;	     /* non-stop: ... when the client asks for it */
 	bool debugreg_stale; /* late: its debug registers are not what they should be */
-	bool lends_memory;   /* its vfork child runs there, without traps (fork.c) */
-	bool hidden;	     /* made by a thread whose STOP_CLONE is not reported yet */
-	unsigned int options; /* enum thread_option */
-	bool end_told;	      /* a leader that has ended, and the client knows */
-	int last_signal;      /* of the stop that was reported last */
+	unsigned int options; /* enum thread_option; its end is told with them */
 	int owed_signal;      /* the client gave it, but another stop came before the
 			       * thread ran; 0: none */
-	struct event pending; /* a signal of the program's, seen but not yet
-			       * reported; EVENT_NONE: nothing */
-	struct pending_stop *pending_stop; /* a stop not yet reported; freed with
-					    * the thread. If there is one: */
-	TAILQ_ENTRY(thread) has_pending;   /* in inferiors->has_pending */
-	struct last_hit *last_hit;	   /* at a watchpoint; freed with the thread */
-	struct look *look;    /* ... that is decided after the access (look.h); the
-			       * same */
-	bool at_hit;	      /* it has stopped for a hit, or where it had */
-	bool steps_program;   /* its step began at a trap that has a program */
-	bool needs_step_over; /* at step_over_at it has hit in vain: step_over.h */
-	uint64_t step_over_at;
-	bool trap_in_vain; /* the trap there is among what it has hit */
-	unsigned int hit_in_vain[HITS_IN_VAIN_MAX]; /* numbers of locations there that
-						     * are no traps, so many: */
-	unsigned int hits_in_vain;
+	struct event pending; /* a signal of the program's, seen but not yet reported;
+			       * EVENT_NONE: nothing */
+
+	struct thread_control *control; /* of run control (stops/control.h); NULL: this
+					 * is not run */
 };
 
 TAILQ_HEAD(thread_list, thread);
@@ -149,12 +112,9 @@ struct inferior {
 	bool compat;   /* it runs a program of 32 bits (compat.h) */
 	struct thread_list threads;
 	const struct arch_ops *arch;
-	struct breakpoints *breakpoints;   /* of stops/; NULL until it made them */
-	struct pending_stop *pending_stop; /* its end, not yet reported */
-	bool awaited; /* non-stop: the client has resumed a thread, and waits */
-	struct syscalls syscalls; /* to tell of */
-	bool seen;		  /* a client has been told of a stop of it */
-	bool hidden;	      /* forked: the client has not been told of it yet; or: */
+	struct breakpoints *breakpoints;  /* of stops/; NULL until it made them */
+	struct inferior_control *control; /* of run control; NULL: this is not run */
+	struct syscalls syscalls;	  /* to tell of */
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
 	unsigned int ntasks; /* threads that are none for the kernel (thread_leads), and
@@ -176,18 +136,30 @@ struct inferior {
 
 TAILQ_HEAD(inferior_list, inferior);
 
+/**
+ * Run control's own of threads and inferiors (their member control): made before they
+ * are known, and freed with them. False: out of memory.
+ */
+struct control_hooks {
+	bool (*thread_made)(struct thread *thread);
+	void (*thread_gone)(struct thread *thread);
+	bool (*inferior_made)(struct inferior *inferior);
+	void (*inferior_gone)(struct inferior *inferior);
+};
+
 /** All inferiors of a server. */
 struct inferiors {
 	struct inferior_list list;
 	struct table by_tid;	     /* all threads */
 	struct thread_list expected; /* to stop, as they were interrupted; some have */
-	struct thread_list has_pending; /* a stop, the oldest first */
-	bool told_by_sigchld; /* SIGCHLD is blocked: nothing changes without */
-	bool quiet;	      /* ... of which there was none a moment ago */
-	bool changed;	      /* something has, since a wait found nothing */
+	bool told_by_sigchld;	     /* SIGCHLD is blocked: nothing changes without */
+	bool quiet;		     /* ... of which there was none a moment ago */
+	bool changed;		     /* something has, since a wait found nothing */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
 	struct leaving *leaving;	/* let go, but not stopped yet (leaving.h) */
 	char *threaddb_path;		/* set by the user; NULL: the default */
+	const struct control_hooks *hooks; /* of who controls them; NULL: nobody does */
+	struct run *controller;		   /* ... who that is */
 	int client; /* the descriptor of the client that work is done for, or
 		     * PATIENCE_NOBODY (base/patience.h) */
 };

@@ -15,7 +15,6 @@ void inferiors_init(struct inferiors *inferiors)
 	*inferiors = (struct inferiors){.changed = true};
 	TAILQ_INIT(&inferiors->list);
 	TAILQ_INIT(&inferiors->expected);
-	TAILQ_INIT(&inferiors->has_pending);
 	inferiors->client = PATIENCE_NOBODY;
 }
 
@@ -33,8 +32,16 @@ void inferiors_deinit(struct inferiors *inferiors)
 	free(take_ptr(inferiors->threaddb_path));
 }
 
+static void forget(struct inferior *inferior)
+{
+	if (inferior->control)
+		inferior->owner->hooks->inferior_gone(inferior);
+	free(inferior);
+}
+
 struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool attached)
 {
+	const struct control_hooks *hooks = inferiors->hooks;
 	struct inferior *inferior = calloc(1, sizeof(*inferior));
 
 	if (!inferior)
@@ -45,8 +52,12 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 	inferior->mem_fd = -1;
 	inferior->owner = inferiors;
 	TAILQ_INIT(&inferior->threads);
-	if (!thread_create(inferior, pid)) {
+	if (hooks && !hooks->inferior_made(inferior)) {
 		free(inferior);
+		return NULL;
+	}
+	if (!thread_create(inferior, pid)) {
+		forget(inferior);
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&inferiors->list, inferior, link);
@@ -70,6 +81,5 @@ void inferior_destroy(struct inferior *inferior)
 	TAILQ_REMOVE(&inferior->owner->list, inferior, link);
 	memory_close(inferior);
 	syscalls_clear(&inferior->syscalls);
-	free(inferior->pending_stop);
-	free(inferior);
+	forget(inferior);
 }

@@ -28,6 +28,7 @@ struct thread *thread_find(struct inferiors *inferiors, pid_t tid)
 
 struct thread *thread_create(struct inferior *inferior, pid_t tid)
 {
+	const struct control_hooks *hooks = inferior->owner->hooks;
 	struct thread *thread = calloc(1, sizeof(*thread));
 
 	if (!thread)
@@ -37,6 +38,11 @@ struct thread *thread_create(struct inferior *inferior, pid_t tid)
 	thread->tid = tid;
 	thread->group = inferior->pid;
 	thread->syscall = SYSCALL_NONE;
+	if (hooks && !hooks->thread_made(thread)) {
+		free(thread->last_regset);
+		free(thread);
+		return NULL;
+	}
 	TAILQ_INSERT_TAIL(&inferior->threads, thread, link);
 	table_insert(&inferior->owner->by_tid, &thread->by_tid, (uint64_t)tid);
 	return thread;
@@ -60,11 +66,8 @@ void thread_destroy(struct thread *thread)
 	table_remove(&inferiors->by_tid, &thread->by_tid);
 	if (thread->is_expected)
 		TAILQ_REMOVE(&inferiors->expected, thread, expected);
-	if (thread->pending_stop)
-		TAILQ_REMOVE(&inferiors->has_pending, thread, has_pending);
-	free(thread->pending_stop);
-	free(thread->last_hit);
-	free(thread->look);
+	if (thread->control)
+		inferiors->hooks->thread_gone(thread);
 	free(thread->last_regset);
 	free(thread);
 }

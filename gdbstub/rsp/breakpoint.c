@@ -98,7 +98,7 @@ static struct error *insert(struct client *client, struct breakpoints *breakpoin
 
 	run_pause(client->run);
 	/* Of a process that has just ended the client will hear soon. */
-	if (!breakpoints->inferior->pending_stop)
+	if (!breakpoints->inferior->control->pending_stop)
 		error = breakpoints_insert(
 			breakpoints, (enum breakpoint_type)packet->type, packet->addr,
 			packet->kind, &wishes->conditions, &wishes->commands);

@@ -96,7 +96,7 @@ static bool is_for(const struct assignment *assignment, const struct thread *thr
 {
 	struct thread_id id = assignment->threads;
 
-	if (thread->inferior->pending_stop)
+	if (thread->inferior->control->pending_stop)
 		id.tid = 0;
 	return thread_id_matches(&id, thread);
 }

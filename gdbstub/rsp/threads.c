@@ -19,7 +19,7 @@ bool thread_is_shown(const struct thread *thread)
 	const struct thread_list *threads = &thread->inferior->threads;
 	bool alone = TAILQ_FIRST(threads) == thread && !TAILQ_NEXT(thread, link);
 
-	return !thread->inferior->hidden && !thread->hidden &&
+	return !thread->inferior->control->hidden && !thread->control->hidden &&
 	       (alone || !thread->running || !thread_is_zombie(thread));
 }
 

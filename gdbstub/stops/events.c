@@ -58,7 +58,7 @@ static bool ends_step(const struct event *event)
 
 	return event->signal == SIGTRAP && event->thread->stepping &&
 	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP ||
-		(code == SI_USER && event->thread->steps_program));
+		(code == SI_USER && event->thread->control->steps_program));
 }
 
 static bool is_sequence(struct inferior *inferior, uint64_t addr)
@@ -75,7 +75,7 @@ static bool is_sequence(struct inferior *inferior, uint64_t addr)
 /* Is the client's step to go on? It may end early: the client asks again. */
 static bool is_in_range(struct thread *thread)
 {
-	const struct resume_action *action = &thread->action;
+	const struct resume_action *action = &thread->control->action;
 	uint64_t pc;
 
 	return action->kind == RESUME_RANGE && thread_get_pc(thread, &pc) == 0 &&
@@ -85,7 +85,7 @@ static bool is_in_range(struct thread *thread)
 
 static void on_step_end(struct run *run, struct thread *thread)
 {
-	const struct resume_action *action = &thread->action;
+	const struct resume_action *action = &thread->control->action;
 
 	if (is_in_range(thread)) {
 		proceed_thread(run, thread);
@@ -105,7 +105,7 @@ static void on_program_signal(struct run *run, const struct event *event)
 		pending_set_signal(run, event);
 		return;
 	}
-	thread->action.signal = event->signal;
+	thread->control->action.signal = event->signal;
 	proceed_thread(run, thread);
 }
 
@@ -149,7 +149,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	hits_collect(&run->engines, event, hits);
 	if (hits->count == 0 && !hits->signal_is_ours)
 		hits->signal_is_ours = old_traps_undo(event);
-	thread->at_hit = hits->count > 0 || hits->signal_is_ours;
+	thread->control->at_hit = hits->count > 0 || hits->signal_is_ours;
 	if (run->stepping_over == thread->tid && event->kind == EVENT_SIGNAL &&
 	    ends_step(event))
 		look_end(thread, hits);
@@ -174,7 +174,7 @@ static void on_signal(struct run *run, const struct event *event)
 	const struct hit *hit = take_hits(run, event, &hits);
 
 	if (run->stepping_over == thread->tid) {
-		thread->needs_step_over = !ends_step(event);
+		thread->control->needs_step_over = !ends_step(event);
 		proceed_together(run, event->inferior);
 	}
 	if (hit) {
@@ -262,7 +262,7 @@ static void on_unasked(struct run *run, const struct event *event)
 /* The client resumes the child itself, when it knows of it. */
 static void tell_clone(struct run *run, struct thread *thread, struct thread *child)
 {
-	child->hidden = true;
+	child->control->hidden = true;
 	pending_set(run, thread,
 		    (struct stop){.kind = STOP_CLONE,
 				  .signal = SIGTRAP,
@@ -272,8 +272,8 @@ static void tell_clone(struct run *run, struct thread *thread, struct thread *ch
 static void start_thread(struct run *run, const struct thread *parent,
 			 struct thread *child)
 {
-	child->action.kind = RESUME_CONTINUE;
-	child->stop_requested = parent->stop_requested;
+	child->control->action.kind = RESUME_CONTINUE;
+	child->control->stop_requested = parent->control->stop_requested;
 	if (run->wishes.thread_events)
 		pending_set(run, child,
 			    (struct stop){.kind = STOP_CREATED, .signal = SIGTRAP});
@@ -326,7 +326,7 @@ static void on_syscall(struct run *run, const struct event *event)
 
 	/* The instruction with the trap is the call's, and is behind the thread. */
 	if (run->stepping_over == thread->tid && thread->stepping) {
-		thread->needs_step_over = false;
+		thread->control->needs_step_over = false;
 		proceed_together(run, event->inferior);
 	}
 	if (syscalls_wanted(&event->inferior->syscalls, event->syscall))

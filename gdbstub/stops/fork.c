@@ -63,7 +63,7 @@ static bool adopt(struct run *run, const struct event *event)
 		return false;
 	}
 	begin_late(event, child);
-	child->hidden = true;
+	child->control->hidden = true;
 	child->compat = parent->compat;
 	if (syscalls_copy(&child->syscalls, &parent->syscalls) < 0)
 		log_warning("out of memory: system calls of child %d are not caught",
@@ -107,18 +107,18 @@ void fork_on_fork(struct run *run, const struct event *event)
 
 static void begin_lending(struct inferior *parent, struct thread *thread)
 {
-	if (!thread || thread->lends_memory)
+	if (!thread || thread->control->lends_memory)
 		return;
-	thread->lends_memory = true;
+	thread->control->lends_memory = true;
 	parent->lenders++;
 }
 
 /* True: nobody lends any longer. */
 static bool end_lending(struct thread *thread)
 {
-	if (!thread->lends_memory)
+	if (!thread->control->lends_memory)
 		return false;
-	thread->lends_memory = false;
+	thread->control->lends_memory = false;
 	return --thread->inferior->lenders == 0;
 }
 
@@ -131,7 +131,7 @@ bool fork_last_lender_ended(struct inferior *inferior)
 		return false;
 	inferior->lenders = 0;
 	TAILQ_FOREACH (thread, &inferior->threads, link)
-		inferior->lenders += thread->lends_memory;
+		inferior->lenders += thread->control->lends_memory;
 	return inferior->lenders == 0;
 }
 
@@ -141,7 +141,7 @@ void fork_forget_lenders(struct inferior *inferior)
 
 	inferior->lenders = 0;
 	TAILQ_FOREACH (thread, &inferior->threads, link)
-		thread->lends_memory = false;
+		thread->control->lends_memory = false;
 }
 
 static bool must_lend(const struct inferior *parent)
@@ -176,7 +176,7 @@ static void lend_and_let_go(struct run *run, const struct event *event)
 	if (!thread) { /* killed meanwhile */
 		proceed_with_traps(run, parent);
 		proceed_all(run);
-	} else if (thread->lends_memory) {
+	} else if (thread->control->lends_memory) {
 		proceed_alone(run, thread);
 	} else {
 		proceed_thread(run, thread);
@@ -251,7 +251,7 @@ void fork_on_exec(struct run *run, const struct event *event)
 		enter_compat(run, event->inferior);
 	pending_clear(thread);
 	thread->pending.kind = EVENT_NONE;
-	thread->needs_step_over = false;
-	thread->end_told = false;
+	thread->control->needs_step_over = false;
+	thread->control->end_told = false;
 	pending_set(run, thread, (struct stop){.kind = STOP_EXEC, .signal = SIGTRAP});
 }

@@ -30,7 +30,7 @@ static bool will_tell(const struct thread *thread)
 /* One that the client does not wait for tells nothing before it is resumed. */
 static bool is_expected_to_tell(const struct thread *thread)
 {
-	return (!thread->late || thread->action.kind != RESUME_NONE) &&
+	return (!thread->late || thread->control->action.kind != RESUME_NONE) &&
 	       will_tell(thread);
 }
 

@@ -36,7 +36,7 @@ static bool sleeps(const struct thread *thread)
  */
 static bool ends_soon(struct run *run, const struct thread *thread)
 {
-	return thread->action.kind == RESUME_STEP &&
+	return thread->control->action.kind == RESUME_STEP &&
 	       thread->inferior->pid != run->newest &&
 	       inferior_find(&run->inferiors, run->newest) && !sleeps(thread);
 }
@@ -46,13 +46,15 @@ static bool can_answer(struct run *run, const struct thread *thread, pid_t pid)
 	const struct inferior *inferior = thread->inferior;
 
 	return (pid == 0 || inferior->pid == pid) && !inferior->unattended &&
-	       thread->action.kind != RESUME_NONE && !thread->pending_stop &&
-	       !thread_is_zombie(thread) && !ends_soon(run, thread);
+	       thread->control->action.kind != RESUME_NONE &&
+	       !thread->control->pending_stop && !thread_is_zombie(thread) &&
+	       !ends_soon(run, thread);
 }
 
 static bool is_asked(const struct thread *thread)
 {
-	return thread->interrupting && !thread->late && !thread->stop_requested;
+	return thread->interrupting && !thread->late &&
+	       !thread->control->stop_requested;
 }
 
 /* A thread of the process (0: of any) that is held or not, best one that was asked; a

@@ -103,10 +103,10 @@ static void note_call(struct thread *thread, struct last_hit *hit)
 void last_hit_note(struct run *run, struct thread *thread, const struct hit *hit)
 {
 	const struct location *location = hit->location;
-	struct last_hit *last = thread->last_hit;
+	struct last_hit *last = thread->control->last_hit;
 
 	if (!last)
-		last = thread->last_hit = calloc(1, sizeof(*last));
+		last = thread->control->last_hit = calloc(1, sizeof(*last));
 	if (!last)
 		return; /* nobody stops for want of a note */
 	*last = (struct last_hit){
@@ -239,7 +239,7 @@ static const char *title_of_value(const struct last_hit *hit)
 static void print_hit(const struct thread *thread, struct symbols *symbols,
 		      struct buffer *out)
 {
-	const struct last_hit *hit = thread->last_hit;
+	const struct last_hit *hit = thread->control->last_hit;
 	char name[32];
 
 	thread_name(thread, name, sizeof(name));
@@ -263,8 +263,9 @@ static const struct thread *newest(const struct inferior *inferior)
 	const struct thread *thread, *found = NULL;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->last_hit &&
-		    (!found || thread->last_hit->order > found->last_hit->order))
+		if (thread->control->last_hit &&
+		    (!found || thread->control->last_hit->order >
+				       found->control->last_hit->order))
 			found = thread;
 	}
 	return found;
@@ -279,7 +280,7 @@ struct error *last_hit_print(struct inferior *inferior, bool all, struct buffer 
 		return error_create(0, "No watchpoint has been hit.");
 	symbols = symbols_create(inferior);
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread == last || (all && thread->last_hit))
+		if (thread == last || (all && thread->control->last_hit))
 			print_hit(thread, symbols, out);
 	}
 	symbols_destroy(symbols);

@@ -34,6 +34,7 @@ void run_init(struct run *run)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	inferiors_init(&run->inferiors);
+	control_init(run);
 	run_forget_wishes(run);
 	engines_init(&run->engines, &run->output, &run->own_output);
 }
@@ -83,7 +84,7 @@ static struct error *adopt(struct run *run, struct inferior *inferior, int signa
 		return error_create(ENOMEM, "process %d", inferior->pid);
 	}
 	warn_of_compat(inferior);
-	TAILQ_FIRST(&inferior->threads)->last_signal = signal;
+	TAILQ_FIRST(&inferior->threads)->control->last_signal = signal;
 	run->newest = inferior->pid;
 	run->last = (struct stop){
 		.kind = STOP_SIGNAL,
@@ -109,8 +110,8 @@ static void run_on(struct run *run, struct inferior *inferior)
 	struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link)
-		thread->action.kind = RESUME_CONTINUE;
-	inferior->awaited = true;
+		thread->control->action.kind = RESUME_CONTINUE;
+	inferior->control->awaited = true;
 	run->running = true;
 	proceed_all(run);
 }
@@ -118,10 +119,10 @@ static void run_on(struct run *run, struct inferior *inferior)
 /* A signal that the main thread had not got yet is why it has stopped. */
 static void tell_signal(struct run *run, struct thread *leader)
 {
-	if (!leader->pending_stop)
+	if (!leader->control->pending_stop)
 		return;
 	pending_take_thread(run, leader, &run->last);
-	leader->last_signal = run->last.signal;
+	leader->control->last_signal = run->last.signal;
 }
 
 /* Of a process that job control had stopped before, the client hears when it resumes
@@ -174,7 +175,7 @@ static bool ended(struct run *run, struct inferior *inferior)
 	for (;;) {
 		inferiors_wait(&run->inferiors, false, &event);
 		if (event.kind == EVENT_NONE)
-			return inferior->pending_stop != NULL;
+			return inferior->control->pending_stop != NULL;
 		run->halting = true;
 		events_handle(run, &event);
 		run->halting = false;
@@ -205,10 +206,11 @@ static struct inferior *hidden_child(struct run *run, struct inferior *parent)
 	TAILQ_FOREACH (thread, &parent->threads, link) {
 		struct inferior *child = NULL;
 
-		if (thread->pending_stop)
-			child = inferior_find(&run->inferiors,
-					      thread->pending_stop->stop.child);
-		if (child && child->hidden)
+		if (thread->control->pending_stop)
+			child = inferior_find(
+				&run->inferiors,
+				thread->control->pending_stop->stop.child);
+		if (child && child->control->hidden)
 			return child;
 	}
 	return NULL;
@@ -225,7 +227,7 @@ static void clean_before_leaving(struct run *run, const struct inferior *parent)
 	TAILQ_FOREACH (child, &run->inferiors.list, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (child->vfork_parent != parent || child->hidden)
+		if (child->vfork_parent != parent || child->control->hidden)
 			continue;
 		error = breakpoints_commit(child->breakpoints, false);
 		if (error || breakpoints_have_traps(child->breakpoints))
@@ -241,7 +243,7 @@ static void clean_before_leaving(struct run *run, const struct inferior *parent)
  */
 static void settle_signal(const struct run *run, struct thread *thread)
 {
-	int signal = thread->last_signal;
+	int signal = thread->control->last_signal;
 	siginfo_t info;
 
 	if (thread->pending.kind == EVENT_SIGNAL &&
@@ -262,7 +264,7 @@ void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 	struct thread *thread;
 
 	while ((child = hidden_child(run, inferior))) {
-		child->hidden = false;
+		child->control->hidden = false;
 		life_leave(run, child, 0, 0);
 	}
 	if (inferior->vfork_parent && !gone)
@@ -292,7 +294,7 @@ static void end(struct run *run, struct inferior *inferior)
 	struct inferior *child;
 
 	while ((child = hidden_child(run, inferior))) {
-		child->hidden = false;
+		child->control->hidden = false;
 		end(run, child);
 	}
 	fork_give_back(inferior);

@@ -33,7 +33,7 @@ struct look {
 
 static bool is_in(const struct thread *thread, int state)
 {
-	return thread->look && (int)thread->look->state == state;
+	return thread->control->look && (int)thread->control->look->state == state;
 }
 
 /* ---- the access ---- */
@@ -89,17 +89,17 @@ static void add_hit(struct look *look, const struct hit *hit)
 
 bool look_begin(struct thread *thread, const struct hits *hits)
 {
-	if (!thread->look)
-		thread->look = calloc(1, sizeof(*thread->look));
-	if (!thread->look) {
+	if (!thread->control->look)
+		thread->control->look = calloc(1, sizeof(*thread->control->look));
+	if (!thread->control->look) {
 		log_warning("out of memory: a hit of thread %d is lost", thread->tid);
 		return false;
 	}
-	if (begin_at(thread, thread->look) < 0)
+	if (begin_at(thread, thread->control->look) < 0)
 		return false; /* it has been killed */
 	for (unsigned int i = 0; i < hits->count; i++) {
 		if (look_is_needed(&hits->hit[i]))
-			add_hit(thread->look, &hits->hit[i]);
+			add_hit(thread->control->look, &hits->hit[i]);
 	}
 	return true;
 }
@@ -121,8 +121,8 @@ void look_note_memory(struct thread *thread)
 {
 	if (!look_is_wanted(thread))
 		return;
-	for (unsigned int i = 0; i < thread->look->count; i++) {
-		struct look_hit *hit = &thread->look->hit[i];
+	for (unsigned int i = 0; i < thread->control->look->count; i++) {
+		struct look_hit *hit = &thread->control->look->hit[i];
 		const struct location *location = find(thread, hit);
 		ssize_t n = 0;
 
@@ -136,7 +136,7 @@ void look_note_memory(struct thread *thread)
 
 void look_end(struct thread *thread, struct hits *hits)
 {
-	struct look *look = thread->look;
+	struct look *look = thread->control->look;
 
 	if (!look_is_wanted(thread))
 		return;
@@ -154,11 +154,11 @@ void look_end(struct thread *thread, struct hits *hits)
 
 void look_forget(struct thread *thread)
 {
-	if (!thread->look)
+	if (!thread->control->look)
 		return;
 	if (look_is_shown(thread))
 		thread->inferior->breakpoints->shown_before = 0;
-	thread->look->state = LOOK_NONE;
+	thread->control->look->state = LOOK_NONE;
 }
 
 /* ---- telling ---- */
@@ -178,12 +178,12 @@ bool look_tell(struct thread *thread, struct stop *stop)
 	struct breakpoints *breakpoints = thread->inferior->breakpoints;
 
 	if (is_in(thread, LOOK_ENDED)) {
-		thread->look->state = LOOK_SHOWN;
+		thread->control->look->state = LOOK_SHOWN;
 		breakpoints->shown_before = thread->tid;
 		return true;
 	}
 	if (look_is_shown(thread)) {
-		thread->look->state = LOOK_ENDED;
+		thread->control->look->state = LOOK_ENDED;
 		breakpoints->shown_before = 0;
 		stop->kind = STOP_SIGNAL;
 		stop->looks = true;
@@ -195,8 +195,8 @@ bool look_tell(struct thread *thread, struct stop *stop)
 
 const struct last_regset *look_registers(const struct thread *thread)
 {
-	return look_has_ended(thread) && thread->look->regset.size > 0
-		       ? &thread->look->regset
+	return look_has_ended(thread) && thread->control->look->regset.size > 0
+		       ? &thread->control->look->regset
 		       : NULL;
 }
 
@@ -205,9 +205,9 @@ static struct last_regset *shown_regset(const struct thread *thread,
 					const struct regs *regs, unsigned int regset)
 {
 	if (!look_is_shown(thread) || regset != pc_regset(thread) ||
-	    regs->size[regset] != thread->look->regset.size)
+	    regs->size[regset] != thread->control->look->regset.size)
 		return NULL;
-	return &thread->look->regset;
+	return &thread->control->look->regset;
 }
 
 static void show_registers(const struct thread *thread, struct regs *regs,
@@ -265,8 +265,8 @@ void look_show_memory(struct inferior *inferior, uint64_t addr, uint8_t *data,
 
 	if (!thread || !look_is_shown(thread))
 		return;
-	for (unsigned int i = 0; i < thread->look->count; i++) {
-		const struct look_hit *hit = &thread->look->hit[i];
+	for (unsigned int i = 0; i < thread->control->look->count; i++) {
+		const struct look_hit *hit = &thread->control->look->hit[i];
 
 		for (size_t at = 0; at < hit->len; at++) {
 			if (hit->addr + at - addr < len)

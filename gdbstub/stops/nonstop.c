@@ -16,10 +16,10 @@
 /* A stop that the client has asked for is none that it has to hear of later. */
 static void forget_request(struct thread *thread)
 {
-	const struct pending_stop *pending = thread->pending_stop;
+	const struct pending_stop *pending = thread->control->pending_stop;
 
-	thread->untold = false;
-	thread->passed_over = false;
+	thread->control->untold = false;
+	thread->control->passed_over = false;
 	if (pending && pending->stop.kind == STOP_SIGNAL && pending->stop.signal == 0)
 		pending_clear(thread);
 }
@@ -56,10 +56,11 @@ static void pass_over(struct inferior *inferior)
 	struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		thread->untold = false;
-		thread->passed_over = !inferior->hidden && !thread->hidden &&
-				      thread_is_held(thread) &&
-				      thread->action.kind == RESUME_NONE;
+		thread->control->untold = false;
+		thread->control->passed_over =
+			!inferior->control->hidden && !thread->control->hidden &&
+			thread_is_held(thread) &&
+			thread->control->action.kind == RESUME_NONE;
 	}
 }
 
@@ -71,7 +72,7 @@ static struct thread *first_passed_over(struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->passed_over &&
+			if (thread->control->passed_over &&
 			    (!first || thread->tid == run->last.tid))
 				first = thread;
 		}
@@ -85,11 +86,11 @@ static void let_others_run(struct run *run, struct inferior *inferior)
 	struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (!inferior->seen && thread->passed_over)
+		if (!inferior->control->seen && thread->control->passed_over)
 			run_set_action(run, thread,
 				       (struct resume_action){.kind = RESUME_CONTINUE});
 	}
-	inferior->seen = true;
+	inferior->control->seen = true;
 }
 
 /*
@@ -108,8 +109,8 @@ struct error *run_tell_first(struct run *run)
 		pass_over(inferior);
 	first = first_passed_over(run);
 	if (first) {
-		first->passed_over = false;
-		first->untold = run->any_untold = true;
+		first->control->passed_over = false;
+		first->control->untold = run->any_untold = true;
 	}
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
 		let_others_run(run, inferior);
@@ -125,7 +126,8 @@ bool nonstop_is_known(const struct run *run, const struct thread *thread)
 {
 	const struct stop *stop = &run->unacknowledged;
 
-	if (thread->inferior->hidden || thread->hidden || thread->untold)
+	if (thread->inferior->control->hidden || thread->control->hidden ||
+	    thread->control->untold)
 		return false;
 	if (stop->kind == STOP_NONE)
 		return true;
@@ -139,7 +141,8 @@ static bool is_resumed(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->action.kind != RESUME_NONE && !inferior->unattended &&
+		if (thread->control->action.kind != RESUME_NONE &&
+		    !inferior->unattended &&
 		    !(thread->running && thread_is_zombie(thread)))
 			return true;
 	}
@@ -148,7 +151,7 @@ static bool is_resumed(const struct inferior *inferior)
 
 void nonstop_reported(struct inferior *inferior)
 {
-	inferior->awaited = is_resumed(inferior);
+	inferior->control->awaited = is_resumed(inferior);
 }
 
 bool nonstop_any_resumed(const struct run *run)

@@ -31,9 +31,10 @@ static struct pending_stop *pending_create(struct run *run, struct stop stop)
 /* The user's request stays open, for the next stop. */
 static void give_way(struct run *run, struct thread *thread)
 {
-	if (!thread->pending_stop || !thread->pending_stop->gives_way)
+	if (!thread->control->pending_stop || !thread->control->pending_stop->gives_way)
 		return;
-	run->interrupt_requested |= thread->pending_stop->stop.signal == SIGINT;
+	run->interrupt_requested |=
+		thread->control->pending_stop->stop.signal == SIGINT;
 	pending_clear(thread);
 }
 
@@ -42,22 +43,22 @@ void pending_set(struct run *run, struct thread *thread, struct stop stop)
 	stop.pid = thread->inferior->pid;
 	stop.tid = thread->tid;
 	give_way(run, thread);
-	if (thread->pending_stop)
+	if (thread->control->pending_stop)
 		return;
-	thread->pending_stop = pending_create(run, stop);
-	if (!thread->pending_stop)
+	thread->control->pending_stop = pending_create(run, stop);
+	if (!thread->control->pending_stop)
 		return;
-	thread->pending_stop->gives_way = thread->late;
-	TAILQ_INSERT_TAIL(&run->inferiors.has_pending, thread, has_pending);
+	thread->control->pending_stop->gives_way = thread->late;
+	TAILQ_INSERT_TAIL(&run->has_pending, thread->control, has_pending);
 }
 
 void pending_set_step_ended(struct run *run, struct thread *thread)
 {
-	if (thread->pending_stop)
+	if (thread->control->pending_stop)
 		return;
 	pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL, .signal = SIGTRAP});
-	if (thread->pending_stop)
-		thread->pending_stop->step_ended = true;
+	if (thread->control->pending_stop)
+		thread->control->pending_stop->step_ended = true;
 }
 
 void pending_set_signal(struct run *run, const struct event *event)
@@ -80,8 +81,8 @@ void pending_set_end(struct run *run, const struct event *event)
 		.status = event->status,
 	};
 
-	if (!inferior->pending_stop)
-		inferior->pending_stop = pending_create(run, stop);
+	if (!inferior->control->pending_stop)
+		inferior->control->pending_stop = pending_create(run, stop);
 }
 
 void pending_set_thread_end(struct run *run, const struct inferior *inferior, pid_t tid,
@@ -121,12 +122,13 @@ void pending_forget_thread_ends(struct run *run, pid_t pid)
 
 void pending_clear(struct thread *thread)
 {
-	if (!thread->pending_stop)
+	if (!thread->control->pending_stop)
 		return;
-	TAILQ_REMOVE(&thread->inferior->owner->has_pending, thread, has_pending);
+	TAILQ_REMOVE(&thread->inferior->owner->controller->has_pending, thread->control,
+		     has_pending);
 	if (look_has_ended(thread))
 		look_forget(thread);
-	free(take_ptr(thread->pending_stop));
+	free(take_ptr(thread->control->pending_stop));
 }
 
 /* The gate is open while hits become pending, so it was closed since: the hit, which
@@ -165,7 +167,7 @@ static bool is_stale(struct thread *thread, const struct pending_stop *pending)
 	const struct stop *stop = &pending->stop;
 
 	if (look_is_shown(thread) || pending->step_ended)
-		return thread->action.kind == RESUME_CONTINUE;
+		return thread->control->action.kind == RESUME_CONTINUE;
 	switch (stop->kind) {
 	case STOP_SWBREAK:
 		return hit_is_stale(thread, stop, BREAKPOINT_SOFTWARE);
@@ -183,7 +185,8 @@ static bool is_stale(struct thread *thread, const struct pending_stop *pending)
 
 void pending_drop_stale(struct run *run, struct thread *thread)
 {
-	if (!thread->pending_stop || !is_stale(thread, thread->pending_stop))
+	if (!thread->control->pending_stop ||
+	    !is_stale(thread, thread->control->pending_stop))
 		return;
 	pending_clear(thread);
 	if (thread->pending.kind != EVENT_NONE)
@@ -197,7 +200,7 @@ bool pending_may_pass(const struct run *run, const struct event *event)
 	if (event->inferior->unattended)
 		return true;
 	return run->pass_signal[event->signal] &&
-	       event->thread->action.kind == RESUME_CONTINUE &&
+	       event->thread->control->action.kind == RESUME_CONTINUE &&
 	       event->signal != SIGTRAP && event->signal != SIGILL &&
 	       event->signal != SIGSEGV;
 }
@@ -205,10 +208,10 @@ bool pending_may_pass(const struct run *run, const struct event *event)
 /* A signal seen while halting, which the client does not want to hear of. */
 void pending_pass_signal(const struct run *run, struct thread *thread)
 {
-	if (!thread->pending_stop || thread->action.signal != 0 ||
+	if (!thread->control->pending_stop || thread->control->action.signal != 0 ||
 	    (thread->pending.kind != EVENT_SIGNAL &&
 	     thread->pending.kind != EVENT_GROUP_STOP) ||
-	    thread->pending_stop->stop.kind != STOP_SIGNAL ||
+	    thread->control->pending_stop->stop.kind != STOP_SIGNAL ||
 	    !pending_may_pass(run, &thread->pending))
 		return;
 	pending_pass(thread);
@@ -218,7 +221,7 @@ void pending_pass(struct thread *thread)
 {
 	/* Job control's signal has come before its stop. */
 	if (thread->pending.kind == EVENT_SIGNAL)
-		thread->action.signal = thread->pending.signal;
+		thread->control->action.signal = thread->pending.signal;
 	else if (thread->inferior->unattended)
 		group_stop_return(thread);
 	thread->pending.kind = EVENT_NONE;
@@ -236,7 +239,8 @@ static struct thread *first_untold(const struct run *run)
 		return NULL;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->untold && (!first || thread->tid == run->last.tid))
+			if (thread->control->untold &&
+			    (!first || thread->tid == run->last.tid))
 				first = thread;
 		}
 	}
@@ -245,23 +249,27 @@ static struct thread *first_untold(const struct run *run)
 
 static bool is_reportable(const struct thread *thread)
 {
-	return thread->pending_stop && thread->action.kind != RESUME_NONE &&
+	return thread->control->pending_stop &&
+	       thread->control->action.kind != RESUME_NONE &&
 	       !thread->inferior->unattended;
 }
 
 static bool steps(const struct thread *thread)
 {
-	return thread->action.kind == RESUME_STEP ||
-	       thread->action.kind == RESUME_RANGE;
+	return thread->control->action.kind == RESUME_STEP ||
+	       thread->control->action.kind == RESUME_RANGE;
 }
 
 /* The oldest. But in all-stop mode the client waits for the thread that it steps; the
  * others wait their turn. */
 static struct thread *first_thread(const struct run *run)
 {
-	struct thread *thread, *first = NULL;
+	struct thread_control *control;
+	struct thread *first = NULL;
 
-	TAILQ_FOREACH (thread, &run->inferiors.has_pending, has_pending) {
+	TAILQ_FOREACH (control, &run->has_pending, has_pending) {
+		struct thread *thread = control->thread;
+
 		if (is_reportable(thread) &&
 		    (!first || (steps(thread) && !steps(first))))
 			first = thread;
@@ -275,8 +283,8 @@ static struct thread *first_thread(const struct run *run)
  * resumes it: before, it does not expect any event. */
 static bool is_end_reportable(const struct run *run, const struct inferior *inferior)
 {
-	return inferior->pending_stop && !inferior->unattended &&
-	       (!run->non_stop || inferior->awaited);
+	return inferior->control->pending_stop && !inferior->unattended &&
+	       (!run->non_stop || inferior->control->awaited);
 }
 
 static struct inferior *first_ended(const struct run *run)
@@ -285,8 +293,8 @@ static struct inferior *first_ended(const struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (is_end_reportable(run, inferior) &&
-		    (!first ||
-		     inferior->pending_stop->order < first->pending_stop->order))
+		    (!first || inferior->control->pending_stop->order <
+				       first->control->pending_stop->order))
 			first = inferior;
 	}
 	return first;
@@ -304,14 +312,14 @@ static void take_untold(struct thread *thread, struct stop *stop)
 		.kind = STOP_SIGNAL,
 		.pid = thread->inferior->pid,
 		.tid = thread->tid,
-		.signal = thread->last_signal,
+		.signal = thread->control->last_signal,
 	};
-	thread->untold = false;
+	thread->control->untold = false;
 }
 
 static void take_end(struct inferior *inferior, struct stop *stop)
 {
-	*stop = inferior->pending_stop->stop;
+	*stop = inferior->control->pending_stop->stop;
 	if (inferior->breakpoints)
 		breakpoints_destroy(inferior->breakpoints, true);
 	inferior_destroy(inferior);
@@ -324,9 +332,9 @@ static void show_child(struct run *run, const struct stop *stop)
 	struct thread *thread = thread_find(&run->inferiors, stop->child);
 
 	if (stop->kind == STOP_CLONE && thread)
-		thread->hidden = false;
+		thread->control->hidden = false;
 	else if (child)
-		child->hidden = false;
+		child->control->hidden = false;
 }
 
 /* The return from the call that ran the program, which the exec's stop included. */
@@ -350,14 +358,14 @@ static bool is_inside_call(enum stop_kind kind)
 
 void pending_take_thread(struct run *run, struct thread *thread, struct stop *stop)
 {
-	if (thread->pending_stop->step_ended)
+	if (thread->control->pending_stop->step_ended)
 		hits_stepped_to(thread, run_output(run, thread->inferior));
-	*stop = thread->pending_stop->stop;
+	*stop = thread->control->pending_stop->stop;
 	if (stop->kind == STOP_WATCH && look_tell(thread, stop))
 		return;
-	if (!thread->pending_stop->replayed &&
-	    replay_begin(thread, &thread->pending_stop->stop)) {
-		thread->pending_stop->replayed = true;
+	if (!thread->control->pending_stop->replayed &&
+	    replay_begin(thread, &thread->control->pending_stop->stop)) {
+		thread->control->pending_stop->replayed = true;
 		return;
 	}
 	pending_clear(thread);

@@ -45,20 +45,20 @@ static bool is_at_program(struct thread *thread)
  * what it was about. */
 static int continue_one(struct thread *thread, int signal)
 {
-	if (!thread->at_hit && watch_may_be_late(thread))
+	if (!thread->control->at_hit && watch_may_be_late(thread))
 		return thread_continue_anew(thread, signal);
 	return thread_continue(thread, signal);
 }
 
 static void resume_one(struct thread *thread)
 {
-	int signal = thread->action.signal;
+	int signal = thread->control->action.signal;
 
-	thread->action.signal = 0;
-	if (thread->action.kind == RESUME_CONTINUE) {
+	thread->control->action.signal = 0;
+	if (thread->control->action.kind == RESUME_CONTINUE) {
 		resumed(thread, continue_one(thread, signal));
 	} else {
-		thread->steps_program = is_at_program(thread);
+		thread->control->steps_program = is_at_program(thread);
 		resumed(thread, thread_step(thread, signal));
 	}
 }
@@ -80,9 +80,10 @@ void proceed_listening(struct thread *thread)
 /* Of a process that has ended, nothing is left to run. */
 static bool is_ready(const struct thread *thread)
 {
-	return !thread->running && !thread->pending_stop &&
-	       !thread->inferior->pending_stop && thread->action.kind != RESUME_NONE &&
-	       thread->action.kind != RESUME_STOP;
+	return !thread->running && !thread->control->pending_stop &&
+	       !thread->inferior->control->pending_stop &&
+	       thread->control->action.kind != RESUME_NONE &&
+	       thread->control->action.kind != RESUME_STOP;
 }
 
 /* May this thread run now, when some thread may have to run alone? */
@@ -92,7 +93,7 @@ static bool may_run(const struct run *run, const struct thread *thread)
 		return false;
 	if (run->stepping_over)
 		return run->stepping_over == thread->tid;
-	return thread->inferior->lenders == 0 || thread->lends_memory;
+	return thread->inferior->lenders == 0 || thread->control->lends_memory;
 }
 
 /* In all-stop mode, a stop to report is one for everybody. */
@@ -104,7 +105,7 @@ static bool is_stopping(const struct run *run)
 /* The client asked this thread to stop (vCont;t), and it has just done so. */
 static bool stops_on_request(struct run *run, struct thread *thread)
 {
-	if (!thread->stop_requested || thread->running)
+	if (!thread->control->stop_requested || thread->running)
 		return false;
 	pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL, .signal = 0});
 	return true;
@@ -154,7 +155,8 @@ void proceed_with_traps(struct run *run, struct inferior *inferior)
 	TAILQ_FOREACH (other, &run->inferiors.list, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (other->breakpoints && (other == inferior || !other->hidden) &&
+		if (other->breakpoints &&
+		    (other == inferior || !other->control->hidden) &&
 		    inferior_shares_memory(other, inferior))
 			error = breakpoints_commit(other->breakpoints, true);
 		if (error)

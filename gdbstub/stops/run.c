@@ -42,11 +42,11 @@ static void clear_action(struct thread *thread)
 {
 	if (thread->inferior->unattended)
 		return;
-	if (thread->action.signal != 0)
-		thread->owed_signal = thread->action.signal;
-	thread->action = (struct resume_action){0};
-	thread->fresh = false;
-	thread->stop_requested = false;
+	if (thread->control->action.signal != 0)
+		thread->owed_signal = thread->control->action.signal;
+	thread->control->action = (struct resume_action){0};
+	thread->control->fresh = false;
+	thread->control->stop_requested = false;
 }
 
 /* A step over a trap that has not ended starts anew: run_resume puts the traps
@@ -65,20 +65,22 @@ static void clear_actions(struct run *run)
 
 static bool is_resumed(const struct thread *thread)
 {
-	return thread->action.kind != RESUME_NONE && !thread->inferior->unattended;
+	return thread->control->action.kind != RESUME_NONE &&
+	       !thread->inferior->unattended;
 }
 
 static void request_stop(struct run *run, struct thread *thread)
 {
-	if (thread->passed_over) {
-		thread->passed_over = false;
-		thread->untold = run->any_untold = true;
-		thread->last_signal = 0;
+	if (thread->control->passed_over) {
+		thread->control->passed_over = false;
+		thread->control->untold = run->any_untold = true;
+		thread->control->last_signal = 0;
 		return;
 	}
-	if (!is_resumed(thread) || thread->pending_stop || thread->stop_requested)
+	if (!is_resumed(thread) || thread->control->pending_stop ||
+	    thread->control->stop_requested)
 		return;
-	thread->stop_requested = true;
+	thread->control->stop_requested = true;
 	if (!thread_is_held(thread))
 		thread_interrupt(thread);
 	else
@@ -95,11 +97,11 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	}
 	if (run->non_stop && (action.kind == RESUME_NONE || is_resumed(thread)))
 		return;
-	thread->action = action;
-	thread->passed_over = false;
-	thread->fresh = is_resumed(thread);
-	if (thread->fresh)
-		thread->inferior->awaited = true;
+	thread->control->action = action;
+	thread->control->passed_over = false;
+	thread->control->fresh = is_resumed(thread);
+	if (thread->control->fresh)
+		thread->inferior->control->awaited = true;
 }
 
 /* ---- resuming ---- */
@@ -109,7 +111,7 @@ static bool any_fresh(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->fresh)
+		if (thread->control->fresh)
 			return true;
 	}
 	return false;
@@ -121,7 +123,7 @@ static bool only_steps(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->action.kind == RESUME_CONTINUE)
+		if (thread->control->action.kind == RESUME_CONTINUE)
 			return false;
 	}
 	return true;
@@ -132,8 +134,8 @@ static bool any_steps(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->action.kind == RESUME_STEP ||
-		    thread->action.kind == RESUME_RANGE)
+		if (thread->control->action.kind == RESUME_STEP ||
+		    thread->control->action.kind == RESUME_RANGE)
 			return true;
 	}
 	return false;
@@ -145,25 +147,25 @@ static void pay_signal(struct thread *thread)
 {
 	if (thread->owed_signal == 0)
 		return;
-	if (thread->action.signal != 0)
-		thread_send_signal(thread, thread->action.signal);
-	thread->action.signal = thread->owed_signal;
+	if (thread->control->action.signal != 0)
+		thread_send_signal(thread, thread->control->action.signal);
+	thread->control->action.signal = thread->owed_signal;
 	thread->owed_signal = 0;
 }
 
 static void prepare_thread(struct run *run, struct thread *thread)
 {
-	if (!thread->fresh)
+	if (!thread->control->fresh)
 		return;
-	thread->fresh = false;
+	thread->control->fresh = false;
 	pay_signal(thread);
 	pending_drop_stale(run, thread);
 	pending_pass_signal(run, thread);
 	/* The client's signal must not get lost behind a stop that is reported
 	 * before the thread runs. */
-	if (thread->pending_stop && thread->action.signal != 0) {
-		thread_send_signal(thread, thread->action.signal);
-		thread->action.signal = 0;
+	if (thread->control->pending_stop && thread->control->action.signal != 0) {
+		thread_send_signal(thread, thread->control->action.signal);
+		thread->control->action.signal = 0;
 	}
 }
 
@@ -173,7 +175,7 @@ static void end_replay(const struct run *run, struct inferior *inferior)
 	const struct thread *thread =
 		inferior_thread(inferior, replay_thread(inferior->breakpoints));
 
-	if (!run->non_stop || !thread || thread->fresh)
+	if (!run->non_stop || !thread || thread->control->fresh)
 		replay_end(inferior->breakpoints);
 }
 
@@ -182,7 +184,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	struct error *error = NULL;
 	struct thread *thread;
 
-	if (inferior->pending_stop || !any_fresh(inferior))
+	if (inferior->control->pending_stop || !any_fresh(inferior))
 		return NULL;
 	breakpoints_forget_refusal(inferior->breakpoints);
 	end_replay(run, inferior);
@@ -198,7 +200,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	traps_update_shadow(inferior->breakpoints, only_steps(inferior));
 	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->fresh || !run->non_stop)
+		if (thread->control->fresh || !run->non_stop)
 			watch_looked(thread);
 	}
 	watch_prepare(inferior->breakpoints);
@@ -215,7 +217,7 @@ static void forget_fresh(struct run *run)
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->fresh || !run->non_stop)
+			if (thread->control->fresh || !run->non_stop)
 				clear_action(thread);
 		}
 	}
@@ -261,7 +263,8 @@ struct error *run_unpause(struct run *run)
 	if (!run->running)
 		return NULL;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (!error && !inferior->pending_stop && !inferior->hidden)
+		if (!error && !inferior->control->pending_stop &&
+		    !inferior->control->hidden)
 			error = breakpoints_commit(inferior->breakpoints, false);
 	}
 	proceed_all(run);
@@ -305,8 +308,8 @@ static void report(struct run *run, const struct stop *stop)
 	if (thread && stop->kind == STOP_SWBREAK)
 		thread_hit_again(thread);
 	if (thread) {
-		thread->last_signal = stop->signal;
-		thread->inferior->seen = true;
+		thread->control->last_signal = stop->signal;
+		thread->inferior->control->seen = true;
 	}
 	if (run->non_stop)
 		run->unacknowledged = *stop;
@@ -346,12 +349,12 @@ static void note_ended_leaders(struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		struct thread *leader = inferior_thread(inferior, inferior->pid);
 
-		if (!leader || leader->end_told || !leader->running ||
+		if (!leader || leader->control->end_told || !leader->running ||
 		    (!run->wishes.thread_events &&
 		     !(leader->options & THREAD_OPTION_EXIT)) ||
 		    !thread_is_outlived(leader))
 			continue;
-		leader->end_told = true;
+		leader->control->end_told = true;
 		pending_set_thread_end(run, inferior, leader->tid, 0);
 	}
 }
@@ -416,11 +419,11 @@ int run_print_fd(struct run *run)
 
 static void forget_thread_wishes(struct thread *thread)
 {
-	const struct pending_stop *pending = thread->pending_stop;
+	const struct pending_stop *pending = thread->control->pending_stop;
 	enum stop_kind kind = pending ? pending->stop.kind : STOP_NONE;
 
 	thread->options = 0;
-	thread->hidden = false;
+	thread->control->hidden = false;
 	if (kind == STOP_CLONE || kind == STOP_CREATED || kind == STOP_SYSCALL_ENTRY ||
 	    kind == STOP_SYSCALL_RETURN)
 		pending_clear(thread);

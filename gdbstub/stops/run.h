@@ -30,6 +30,7 @@
 #include "inferior/late.h"
 #include "inferior/launch.h"
 #include "stops/breakpoints.h"
+#include "stops/control.h"
 #include "stops/output.h"
 
 enum stop_kind {
@@ -86,7 +87,9 @@ struct run {
 	struct engines engines;
 	bool pass_signal[SIGNALS_MAX];	   /* QPassSignals: by host number */
 	bool withhold_signal[SIGNALS_MAX]; /* not for the program after a detach */
-	struct pending_list thread_ends;   /* of threads that have ended (pending.h) */
+	struct control_list
+		has_pending; /* threads that have a stop, the oldest first */
+	struct pending_list thread_ends; /* of threads that have ended (pending.h) */
 	struct run_wishes wishes;
 	bool non_stop;
 	bool running; /* threads were resumed, no stop reported since; non-stop: some

@@ -10,6 +10,7 @@
 #include "stops/share.h"
 #include "stops/trap.h"
 #include "stops/traps.h"
+#include "stops/control.h"
 
 static bool repeats(const struct location *location)
 {
@@ -27,8 +28,8 @@ static struct location *find(const struct thread *thread, unsigned int number)
 
 static bool is_noted(const struct thread *thread, unsigned int number)
 {
-	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
-		if (thread->hit_in_vain[i] == number)
+	for (unsigned int i = 0; i < thread->control->hits_in_vain; i++) {
+		if (thread->control->hit_in_vain[i] == number)
 			return true;
 	}
 	return false;
@@ -40,18 +41,19 @@ static void note(struct thread *thread, const struct location *location)
 
 	if (thread_get_pc(thread, &pc) < 0)
 		return;
-	if (!thread->needs_step_over || pc != thread->step_over_at) {
-		thread->trap_in_vain = false;
-		thread->hits_in_vain = 0;
+	if (!thread->control->needs_step_over || pc != thread->control->step_over_at) {
+		thread->control->trap_in_vain = false;
+		thread->control->hits_in_vain = 0;
 	}
-	thread->needs_step_over = true;
-	thread->step_over_at = pc;
+	thread->control->needs_step_over = true;
+	thread->control->step_over_at = pc;
 	/* A trap is found by its place. */
 	if (location->trap)
-		thread->trap_in_vain = true;
+		thread->control->trap_in_vain = true;
 	else if (!is_noted(thread, location->number) &&
-		 thread->hits_in_vain < HITS_IN_VAIN_MAX)
-		thread->hit_in_vain[thread->hits_in_vain++] = location->number;
+		 thread->control->hits_in_vain < HITS_IN_VAIN_MAX)
+		thread->control->hit_in_vain[thread->control->hits_in_vain++] =
+			location->number;
 }
 
 void step_over_want(struct thread *thread, const struct location *location)
@@ -73,10 +75,11 @@ static bool comes_again(const struct thread *thread, const struct location *loca
 
 static bool is_in_the_way(const struct thread *thread, uint64_t pc)
 {
-	if (thread->trap_in_vain && trap_at(thread->inferior, pc))
+	if (thread->control->trap_in_vain && trap_at(thread->inferior, pc))
 		return true;
-	for (unsigned int i = 0; i < thread->hits_in_vain; i++) {
-		const struct location *location = find(thread, thread->hit_in_vain[i]);
+	for (unsigned int i = 0; i < thread->control->hits_in_vain; i++) {
+		const struct location *location =
+			find(thread, thread->control->hit_in_vain[i]);
 
 		if (location && comes_again(thread, location))
 			return true;
@@ -88,17 +91,17 @@ bool step_over_is_needed(struct thread *thread)
 {
 	uint64_t pc;
 
-	if (!thread->needs_step_over)
+	if (!thread->control->needs_step_over)
 		return false;
 	/* A signal goes first: of a fault it is the only way on, and the step could
 	 * meet another one. The hit comes anew when the handler returns. */
-	if (thread->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
-	    pc != thread->step_over_at || !is_in_the_way(thread, pc)) {
-		thread->needs_step_over = false;
+	if (thread->control->action.signal != 0 || thread_get_pc(thread, &pc) < 0 ||
+	    pc != thread->control->step_over_at || !is_in_the_way(thread, pc)) {
+		thread->control->needs_step_over = false;
 		if (look_is_wanted(thread))
 			look_forget(thread);
 	}
-	return thread->needs_step_over;
+	return thread->control->needs_step_over;
 }
 
 struct error *step_over_lift(struct thread *thread)
@@ -107,11 +110,12 @@ struct error *step_over_lift(struct thread *thread)
 
 	look_note_memory(thread);
 	/* One that hardware has kept the thread from is still to be hit. */
-	if (thread->trap_in_vain)
+	if (thread->control->trap_in_vain)
 		error = breakpoints_lift_traps(thread->inferior->breakpoints,
-					       thread->step_over_at, false);
-	for (unsigned int i = 0; !error && i < thread->hits_in_vain; i++) {
-		struct location *location = find(thread, thread->hit_in_vain[i]);
+					       thread->control->step_over_at, false);
+	for (unsigned int i = 0; !error && i < thread->control->hits_in_vain; i++) {
+		struct location *location =
+			find(thread, thread->control->hit_in_vain[i]);
 
 		if (location && comes_again(thread, location))
 			error = location_switch(location, LOCATION_SUSPENDED);

@@ -27,8 +27,8 @@ const struct output *run_output(const struct run *run, const struct inferior *in
 /* A child that the client wished to hear of, when it was still there. */
 static void release_child(struct run *run, const struct thread *thread)
 {
-	struct inferior *child =
-		inferior_find(&run->inferiors, thread->pending_stop->stop.child);
+	struct inferior *child = inferior_find(
+		&run->inferiors, thread->control->pending_stop->stop.child);
 
 	if (child)
 		life_leave(run, child, 0, 0);
@@ -47,7 +47,7 @@ static struct inferior *ended(struct run *run)
 	struct inferior *inferior;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (inferior->unattended && inferior->pending_stop)
+		if (inferior->unattended && inferior->control->pending_stop)
 			return inferior;
 	}
 	return NULL;
@@ -68,7 +68,7 @@ void unattended_go_on(struct run *run)
 		if (!inferior->unattended)
 			continue;
 		TAILQ_FOREACH (thread, &inferior->threads, link) {
-			if (thread->pending_stop)
+			if (thread->control->pending_stop)
 				pass(run, thread);
 		}
 	}
@@ -84,11 +84,12 @@ struct error *run_leave(struct run *run, struct inferior *inferior)
 		run_halt(run);
 	halt_all(run);
 	breakpoints_remove_all(inferior->breakpoints);
-	inferior->hidden = true;
+	inferior->control->hidden = true;
 	inferior->unattended = true;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		thread->action = (struct resume_action){.kind = RESUME_CONTINUE};
-		thread->fresh = true;
+		thread->control->action =
+			(struct resume_action){.kind = RESUME_CONTINUE};
+		thread->control->fresh = true;
 	}
 	error = run_resume(run);
 	run->running = run->non_stop && nonstop_any_resumed(run);
@@ -105,7 +106,7 @@ void run_rejoin(struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!inferior->unattended)
 			continue;
-		inferior->hidden = false;
+		inferior->control->hidden = false;
 		inferior->unattended = false;
 	}
 	run->running = true;

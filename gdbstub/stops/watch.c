@@ -98,7 +98,7 @@ static bool is_running(const struct inferior *inferior)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->action.kind != RESUME_NONE)
+		if (thread->control->action.kind != RESUME_NONE)
 			return true;
 	}
 	return false;
@@ -301,7 +301,7 @@ static bool is_still_to_look(struct location *location, const struct thread *thr
 		return false;
 	watch->seen = 0;
 	watch_last_doubt(watch_last(location));
-	return thread->action.kind != RESUME_CONTINUE;
+	return thread->control->action.kind != RESUME_CONTINUE;
 }
 
 static void has_looked_ahead(struct location *location, const struct thread *thread)

@@ -87,6 +87,18 @@ class Client:
         self.console += bytes.fromhex(text[1:].decode())
         return True
 
+    def has_reply(self):
+        """Is there a packet to receive? What it finds of console output is kept."""
+        while self.has_more():
+            while not (match := self.FRAME.search(self.buffer)):
+                self.fill()
+            if match.group(1) != b"$" or not self.is_console(self.decode(match.group(2))):
+                return True
+            self.buffer = self.buffer[match.end():]
+            if self.acks:
+                self.send_bytes(b"+")
+        return False
+
     def take_console(self):
         """The next packet is console output."""
         _, text = self.frame_text()

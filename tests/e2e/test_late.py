@@ -278,8 +278,8 @@ def test_lenders(t):
 
     go(client)
     while True:
-        harness.wait_for(lambda: children() or client.has_more(), "a child or a stop")
-        if client.has_more():
+        harness.wait_for(lambda: children() or client.has_reply(), "a child or a stop")
+        if client.has_reply():
             stop = client.receive().decode()
             if stop.startswith("W"):
                 break

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "inferior/registers.h"
 #include "arch/registers.h"
+#include "inferior/registers.h"
 #include "inferior/thread.h"
 
 struct shared *shared;
@@ -19,9 +19,10 @@ __attribute__((noinline)) void place(long i)
 	atomic_fetch_add(&shared->passed, 1);
 }
 
+/* Some breakpoints of four bytes each fit. */
 __attribute__((noinline)) void other_place(void)
 {
-	__asm__ volatile("" : : : "memory");
+	__asm__ volatile(".rept 16\n\tnop\n\t.endr" : : : "memory");
 }
 
 void *loop(void *arg)

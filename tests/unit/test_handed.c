@@ -120,8 +120,12 @@ static struct run run;
 static struct client client = {.run = &run};
 static struct inferior current = {.pid = 0x10}, other = {.pid = 0x20};
 
-static void add(struct inferior *inferior, struct thread *thread)
+static void add(struct inferior *inferior, struct inferior_control *control,
+		struct thread *thread, struct thread_control *of_thread)
 {
+	inferior->control = control;
+	thread->control = of_thread;
+	of_thread->thread = thread;
 	inferior->owner = &client.run->inferiors;
 	TAILQ_INSERT_TAIL(&client.run->inferiors.list, inferior, link);
 	thread->inferior = inferior;
@@ -133,11 +137,13 @@ static void add(struct inferior *inferior, struct thread *thread)
 
 static void begin(void)
 {
+	static struct inferior_control controls[2];
+	static struct thread_control of_threads[2];
 	static struct thread thread, others;
 
 	TAILQ_INIT(&client.run->inferiors.list);
-	add(&current, &thread);
-	add(&other, &others);
+	add(&current, &controls[0], &thread, &of_threads[0]);
+	add(&other, &controls[1], &others, &of_threads[1]);
 	client.session.general.pid = current.pid;
 }
 

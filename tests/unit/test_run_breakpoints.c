@@ -253,7 +253,7 @@ Test(run, fault_at_a_trap)
 	cr_assert_eq(stop.kind, STOP_SIGNAL);
 	cr_assert_eq(stop.signal, SIGSEGV);
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
-	thread_find(&run.inferiors, stop.tid)->action.signal = SIGSEGV;
+	thread_find(&run.inferiors, stop.tid)->control->action.signal = SIGSEGV;
 	cr_assert_null(run_resume(&run));
 	stop = wait_stop(&run);
 	cr_assert_eq(stop.kind, STOP_EXITED, "kind %d signal %d", stop.kind,

@@ -257,7 +257,7 @@ Test(run, unattended_is_rejoined)
 	left = launch(run_threads);
 	insert_command(left, BREAKPOINT_SOFTWARE, NULL, true);
 	cr_assert_null(run_leave(&run, left));
-	cr_expect(left->hidden);
+	cr_expect(left->control->hidden);
 	while (count_output(counts) < 100) {
 		struct stop stop;
 
@@ -266,7 +266,7 @@ Test(run, unattended_is_rejoined)
 		usleep(1000);
 	}
 	run_rejoin(&run);
-	cr_expect_not(left->hidden);
+	cr_expect_not(left->control->hidden);
 	before = count_output(counts);
 	usleep(10000);
 	cr_expect_eq(count_output(counts), before);

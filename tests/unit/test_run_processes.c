@@ -165,7 +165,7 @@ Test(run, what_has_ended_is_left_alone)
 	/* Until the client has taken that, nothing more is told. */
 	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 	cr_assert_null(run_resume(&run));
-	while (!other->pending_stop || !ended->pending_stop) {
+	while (!other->control->pending_stop || !ended->control->pending_stop) {
 		cr_assert_not(run_poll(&run, &stop));
 		usleep(100);
 	}

@@ -132,7 +132,8 @@ Test(run, signals_of_threads_are_all_delivered)
 	for (;;) {
 		set_actions((struct resume_action){.kind = RESUME_CONTINUE});
 		if (reported > 0)
-			thread_find(&run.inferiors, stop.tid)->action.signal = SIGUSR1;
+			thread_find(&run.inferiors, stop.tid)->control->action.signal =
+				SIGUSR1;
 		cr_assert_null(run_resume(&run));
 		stop = wait_stop(&run);
 		if (stop.kind != STOP_SIGNAL)

@@ -24,6 +24,7 @@ static void begin_empty(void)
 {
 	client = (struct client){.run = &run};
 	inferiors_init(&client.run->inferiors);
+	control_init(client.run);
 	cr_assert_null(arch_native()->init());
 }
 
