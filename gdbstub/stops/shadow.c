@@ -2,6 +2,7 @@
 #include "stops/shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_starts(const void *a, const void *b)
 {
@@ -48,18 +49,22 @@ static void widen(struct shadow *shadow, struct shadow_range trap)
 
 void shadow_add(struct shadow *shadow, struct shadow_range trap)
 {
-	widen(shadow, trap);
-	for (int i = 0; i < SHADOW_GAPS; i++) {
-		struct shadow_range gap = shadow->gaps[i];
+	struct shadow before;
 
-		if (trap.start >= gap.end || trap.end <= gap.start)
+	widen(shadow, trap);
+	before = *shadow;
+	memset(shadow->gaps, 0, sizeof(shadow->gaps));
+	for (int i = 0; i < SHADOW_GAPS; i++) {
+		struct shadow_range gap = before.gaps[i];
+
+		if (trap.start >= gap.end || trap.end <= gap.start) {
+			add_gap(shadow, gap);
 			continue;
-		shadow->gaps[i] = (struct shadow_range){0};
+		}
 		if (gap.start < trap.start)
 			add_gap(shadow, (struct shadow_range){gap.start, trap.start});
 		if (trap.end < gap.end)
 			add_gap(shadow, (struct shadow_range){trap.end, gap.end});
-		return; /* gaps are apart */
 	}
 }
 
