@@ -7,6 +7,7 @@
 
 #include "inferior/inferior.h"
 
+/** PTRACE_GETSIGINFO and _SETSIGINFO, of a stopped thread: 0 or a negative errno. */
 int thread_get_siginfo(const struct thread *thread, siginfo_t *info);
 int thread_set_siginfo(const struct thread *thread, const siginfo_t *info);
 
