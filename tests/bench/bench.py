@@ -112,7 +112,7 @@ def plot(cases, directory):
     data.write_text("".join(f'"{case.title}"\t{case.median / 1000:.3f}\n' for case in rows))
     script = f"""
 set terminal svg size 760,{60 + 44 * len(rows)} font 'sans,13' background 'white'
-set output '{directory / 'bench.svg'}'
+set output 'bench.svg'
 set datafile separator '\\t'
 set title 'Cost of a false hit (microseconds, logarithmic)'
 set logscale x
@@ -125,10 +125,11 @@ set border 3
 set tics nomirror
 unset key
 left = {rows[0].median / 4000:.3f}
-plot '{data}' using 2:0:(left):2:($0-0.32):($0+0.32):ytic(1) with boxxyerrorbars lc rgb '#3465a4', \\
+plot '{data.name}' using 2:0:(left):2:($0-0.32):($0+0.32):ytic(1) with boxxyerrorbars lc rgb '#3465a4', \\
      '' using ($2*1.1):0:(sprintf('%.1f', $2)) with labels left
 """
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    # Names alone: gnuplot writes them into the picture.
+    subprocess.run(["gnuplot"], input=script, text=True, check=True, cwd=directory)
 
 
 def main():

@@ -77,7 +77,7 @@ class Place:
         t.need_root()
         t.need_tool("setcap")
         self.t = t
-        self.server, self.ids, self.library = t.public_copy(
+        self.server, self.ids, self.intruder = t.public_copy(
             t.config.server, t.prog("ids"), t.prog("libintruder.so"))
         self.give(self.server, rights)
         self.directory = t.dir / "alice"
@@ -389,7 +389,7 @@ def lay_out(place, *names):
     directory = place.directory / "lib"
     directory.mkdir(exist_ok=True)
     for name in names:
-        shutil.copy(place.library, directory / name)
+        shutil.copy(place.intruder, directory / name)
         os.chown(directory / name, ALICE, ALICE)
     os.chown(directory, ALICE, ALICE)
     forget_words(place)
