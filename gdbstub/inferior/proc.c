@@ -289,13 +289,15 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 {
 	const struct thread *thread;
 	size_t before = out->len;
-	int err = read_of_task(inferior->pid, name, out);
+	int err = -ESRCH;
 
-	/* Also while a leader ends, which is no zombie yet. */
+	/* One that ends has nothing any more, before it is a zombie. The pid itself may
+	 * be another process's, when tasks of others than the leader's are left. */
 	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		err = read_of_task(thread->tid, name, out);
 		if (out->len > before)
 			break;
-		err = read_of_task(thread->tid, name, out);
 	}
-	return err;
+	return TAILQ_EMPTY(&inferior->threads) ? read_of_task(inferior->pid, name, out)
+					       : err;
 }

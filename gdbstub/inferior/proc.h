@@ -68,8 +68,8 @@ pid_t inferior_living_task(const struct inferior *inferior);
  * itself where only that can be read: the file was deleted or replaced. The caller
  * frees it; NULL: the process is gone. */
 char *inferior_exe(const struct inferior *inferior);
-/** A whole file of its directory in /proc, or of a living task's: 0 or a negative
- * errno. */
+/** A whole file of a living task's directory in /proc: 0 or a negative errno. An
+ * inferior without threads is asked for by its pid. */
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);
 
