@@ -31,11 +31,15 @@ void engines_give_back(struct engines *engines)
 
 int engines_output_fd(struct engines *engines)
 {
-	return engines->kernel_side->output_fd(engines->placements);
+	return engines->kernel_side
+		       ? engines->kernel_side->output_fd(engines->placements)
+		       : -1;
 }
 
 size_t engines_print_output(struct engines *engines, bool all)
 {
+	if (!engines->kernel_side)
+		return 0;
 	return engines->kernel_side->print_output(engines->placements, engines->output,
 						  engines->own_output, all);
 }

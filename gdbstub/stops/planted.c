@@ -11,21 +11,6 @@ static void tell_kernel(const struct engines *engines)
 		engines->kernel_side->set_shadow(engines->placements, &engines->shadow);
 }
 
-static size_t count_locations(const struct inferiors *inferiors)
-{
-	const struct inferior *inferior;
-	const struct location *location;
-	size_t count = 0;
-
-	TAILQ_FOREACH (inferior, &inferiors->list, link) {
-		if (!inferior->breakpoints)
-			continue;
-		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link)
-			count++;
-	}
-	return count;
-}
-
 static struct shadow_range bytes_of(const struct location *location)
 {
 	return (struct shadow_range){location->addr,
@@ -33,7 +18,8 @@ static struct shadow_range bytes_of(const struct location *location)
 					     location->inferior->arch->breakpoint_len};
 }
 
-/* The bytes under the traps of all inferiors; returns how many ranges. */
+/* The bytes under the traps of all inferiors, unless they are only counted (NULL);
+ * returns how many ranges. */
 static size_t list_traps(const struct inferiors *inferiors, struct shadow_range *traps)
 {
 	const struct inferior *inferior;
@@ -44,8 +30,11 @@ static size_t list_traps(const struct inferiors *inferiors, struct shadow_range 
 		if (!inferior->breakpoints)
 			continue;
 		TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-			if (location->state == LOCATION_IN && location->trap)
-				traps[count++] = bytes_of(location);
+			if (location->state != LOCATION_IN || !location->trap)
+				continue;
+			if (traps)
+				traps[count] = bytes_of(location);
+			count++;
 		}
 	}
 	return count;
@@ -87,7 +76,7 @@ void traps_update_shadow(struct breakpoints *breakpoints, bool stepping)
 	engines->shadow_is_loose = false;
 	engines->shadow_lifted = 0;
 	engines->shadow_round++;
-	traps = calloc(count_locations(inferiors) + 1, sizeof(*traps));
+	traps = calloc(list_traps(inferiors, NULL) + 1, sizeof(*traps));
 	/* Out of memory: no byte is what it seems. */
 	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
 	if (traps)

@@ -165,14 +165,7 @@ void put_unary(struct generator *g)
 /* Any operation on two cells. The divisor is zero in few cases. */
 void put_binary(struct generator *g)
 {
-	static const uint8_t codes[] = {
-		AGENT_ADD,	    AGENT_SUB,		AGENT_MUL,
-		AGENT_DIV_SIGNED,   AGENT_DIV_UNSIGNED, AGENT_REM_SIGNED,
-		AGENT_REM_UNSIGNED, AGENT_LSH,		AGENT_RSH_SIGNED,
-		AGENT_RSH_UNSIGNED, AGENT_BIT_AND,	AGENT_BIT_OR,
-		AGENT_BIT_XOR,	    AGENT_EQUAL,	AGENT_LESS_SIGNED,
-		AGENT_LESS_UNSIGNED};
-	enum agent_code code = codes[below(g, sizeof(codes))];
+	enum agent_code code = binary_codes[below(g, BINARY_CODES)];
 
 	if (code >= AGENT_DIV_SIGNED && code <= AGENT_REM_UNSIGNED && chance(g, 98)) {
 		put_constant(g, 1 + 2 * below(g, 8));

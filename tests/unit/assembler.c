@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+const uint8_t binary_codes[BINARY_CODES] = {
+	AGENT_ADD,	    AGENT_SUB,		AGENT_MUL,
+	AGENT_DIV_SIGNED,   AGENT_DIV_UNSIGNED, AGENT_REM_SIGNED,
+	AGENT_REM_UNSIGNED, AGENT_LSH,		AGENT_RSH_SIGNED,
+	AGENT_RSH_UNSIGNED, AGENT_BIT_AND,	AGENT_BIT_OR,
+	AGENT_BIT_XOR,	    AGENT_EQUAL,	AGENT_LESS_SIGNED,
+	AGENT_LESS_UNSIGNED};
+
 void text_append(struct text *text, const void *bytes, size_t len)
 {
 	if (len > TEXT_MAX - text->len) {

@@ -31,6 +31,10 @@
 #define GOTO(to)       AGENT_GOTO, OPERAND16(to)
 #define IF_GOTO(to)    AGENT_IF_GOTO, OPERAND16(to)
 
+/** All operations on two cells. */
+enum { BINARY_CODES = 16 };
+extern const uint8_t binary_codes[BINARY_CODES];
+
 enum { TEXT_MAX = 16 << 10 };
 
 struct text {

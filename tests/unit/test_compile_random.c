@@ -56,15 +56,7 @@ static void random_unary(struct random *r, struct text *t)
 
 static void random_binary(struct random *r, struct text *t)
 {
-	static const uint8_t codes[] = {
-		AGENT_ADD,	    AGENT_SUB,		AGENT_MUL,
-		AGENT_DIV_SIGNED,   AGENT_DIV_UNSIGNED, AGENT_REM_SIGNED,
-		AGENT_REM_UNSIGNED, AGENT_LSH,		AGENT_RSH_SIGNED,
-		AGENT_RSH_UNSIGNED, AGENT_BIT_AND,	AGENT_BIT_OR,
-		AGENT_BIT_XOR,	    AGENT_EQUAL,	AGENT_LESS_SIGNED,
-		AGENT_LESS_UNSIGNED};
-
-	text_op(t, codes[draw(r, sizeof(codes))], 0);
+	text_op(t, binary_codes[draw(r, BINARY_CODES)], 0);
 }
 
 static void random_ref(struct random *r, struct text *t, unsigned int level)
