@@ -19,6 +19,7 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
+#include "stops/engines.h"
 #include "stops/interrupt.h"
 #include "stops/life.h"
 #include "stops/nonstop.h"
@@ -475,8 +476,10 @@ int server_main(struct server *server)
 	if (error) {
 		log_info("%s\nExiting", error_text(error));
 	} else {
-		run_warn(&server->run);
 		listener_announce(&server->listener);
+		/* Clients take longer than that to come. */
+		engines_probe(&server->run.engines);
+		run_warn(&server->run);
 		serve(server);
 	}
 	close_server(server);

@@ -17,29 +17,37 @@ static const struct kernel_side kernel_side = {
 	.set_shadow = placements_set_shadow,
 };
 
+void engines_init(struct engines *engines, const struct output *output,
+		  const struct output *own_output)
+{
+	*engines = (struct engines){.output = output, .own_output = own_output};
+	for (int i = 0; i < NENGINES; i++)
+		engines->engine[i] = (struct engine){
+			.ops = all_engines[i],
+			.unusable = error_create(0, "it has not been tried yet"),
+			.output = output,
+			.own_output = own_output,
+			.watch_kernel = true,
+		};
+}
+
 static void probe(struct engine *engine)
 {
+	error_destroy(engine->unusable);
 	engine->unusable = engine->ops->probe(engine);
 	if (engine->unusable)
 		log_debug(LOG_STOPS, "engine %s: %s", engine->ops->name,
 			  error_text(engine->unusable));
 }
 
-void engines_init(struct engines *engines, const struct output *output,
-		  const struct output *own_output)
+void engines_probe(struct engines *engines)
 {
 	struct placements *placements = placements_create();
 
-	*engines = (struct engines){.kernel_side = &kernel_side,
-				    .placements = placements,
-				    .output = output,
-				    .own_output = own_output};
+	engines->kernel_side = &kernel_side;
+	engines->placements = placements;
 	for (int i = 0; i < NENGINES; i++) {
-		engines->engine[i] = (struct engine){.ops = all_engines[i],
-						     .placements = placements,
-						     .output = output,
-						     .own_output = own_output,
-						     .watch_kernel = true};
+		engines->engine[i].placements = placements;
 		probe(&engines->engine[i]);
 	}
 	if (!placements->unusable)
@@ -57,5 +65,6 @@ void engines_deinit(struct engines *engines)
 		error_destroy(engine->unusable);
 	}
 	variables_deinit(&engines->variables);
-	placements_destroy(engines->placements);
+	if (engines->placements)
+		placements_destroy(engines->placements);
 }

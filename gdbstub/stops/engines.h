@@ -5,10 +5,13 @@
 
 #include "stops/engine.h"
 
-/** Probes every engine; unusable ones are kept with the reason. The outputs, as in
- * struct run, must outlive them; their contents may change. */
+/** No engine is usable until engines_probe(). The outputs, as in struct run, must outlive
+ * the engines; their contents may change. */
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output);
+/** Finds out by trial which engines work here, which takes some 20 ms; the others are
+ * kept with the reason. Once, before the first commit (stops/commit.h). */
+void engines_probe(struct engines *engines);
 void engines_deinit(struct engines *engines);
 
 #endif

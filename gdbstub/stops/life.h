@@ -10,9 +10,10 @@
 void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
 		int signal);
 
-/** Probes the engines. Blocks SIGCHLD, which run_poll's caller waits for. */
+/** Blocks SIGCHLD, which run_poll's caller waits for. The engines are not probed yet
+ * (engines.h). */
 void run_init(struct run *run);
-/** Tells the user of what makes breakpoints slow here. */
+/** Tells the user of what makes breakpoints slow here: engines have been probed. */
 void run_warn(const struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);

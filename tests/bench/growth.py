@@ -3,8 +3,8 @@
 """How costs grow with threads, breakpoints and memory: truehit and gdbserver in turns.
 
 Each row is one command of gdb's, in ms: medians of the rounds, and the median of the
-rounds' ratios. `attach` is all that a server does until it listens: of truehit, trial
-breakpoints are a part, of about 0.1 s. Nothing else may run meanwhile."""
+rounds' ratios. `attach` is all that a server does until it listens. Nothing else may run
+meanwhile."""
 import sys
 
 sys.dont_write_bytecode = True

@@ -127,7 +127,7 @@ def test_interrupts_without_an_end(t):
     client = rsp.Client(server)
     client.ask("QStartNoAckMode")
     client.acks = False
-    for _ in range(20):
+    for _ in range(20 // harness.PATIENCE):
         client.send_bytes(client.frame("vCont;c") + b"\x03" * 20000)
         t.match("^T02", client.receive().decode("latin1"))
     client.close()

@@ -642,7 +642,8 @@ def test_rights_of_the_server(t):
     for rights in *RIGHTS, many:
         place = Place(t, rights)
         kept = sum(bit for name, bit in bits.items() if name in rights)
-        server, _ = place.client()
+        server, client = place.client()
+        client.ask("?")  # it has tried the engines by now
         for who, pid, permitted in (("server", server.serving, kept), ("guard", server.pid, 0)):
             status = status_of(pid)
             for line, wanted in (("CapPrm", permitted), ("CapEff", 0), ("CapInh", 0),

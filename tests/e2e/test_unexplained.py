@@ -171,9 +171,13 @@ def test_elsewhere(t):
 
 
 def test_int1(t):
-    """The program's own is told, and the breakpoint behind it, too."""
+    """The program's own is told, and the breakpoint after it, too."""
     client = start(t, "int1", "")
     place = symbol(t, "place_int1")
+    client.ask("vCont;c")
+    if register(client, RIP) == place - 1:  # so do some virtual machines on AMD's
+        t.skip("this processor leaves the PC at int1, which never ends")
+    client = start(t, "int1", "")
     insert(t, client, f"Z1,{place:x},1")
     wanted = [(kind, i) for i in range(1, PASSES + 1) for kind in ("T05", "hwbreak")]
     t.equal(run(t, client), (wanted, {place}), "stops")

@@ -15,7 +15,7 @@ from test_watch_filter import AHEAD, VALUES
 
 PROG = "sequence"
 SEED = int(os.environ.get("SEQUENCES_SEED", "1"))
-COUNT = int(os.environ.get("SEQUENCES_COUNT", "200"))
+COUNT = int(os.environ.get("SEQUENCES_COUNT", 200 // harness.PATIENCE))
 PLAY = """
 def play(watches, between=()):
     '''The stops of a sequence.'''

@@ -9,6 +9,7 @@
 #include "arch/registers.h"
 #include "inferior/registers.h"
 #include "inferior/thread.h"
+#include "stops/engines.h"
 
 struct shared *shared;
 struct run run;
@@ -57,6 +58,7 @@ void set_up(void)
 	cr_assert(shared != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
+	engines_probe(&run.engines);
 	run.wishes.no_resumed = true;
 }
 

@@ -17,6 +17,7 @@
 #include "inferior/registers.h"
 #include "inferior/thread.h"
 #include "stops/commit.h"
+#include "stops/engines.h"
 #include "stops/ignore.h"
 #include "stops/life.h"
 #include "stops/nonstop.h"
@@ -330,6 +331,7 @@ static void set_up(void)
 	memset(memory, 0, 2 * PAGE);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
+	engines_probe(&run.engines);
 	if (run.engines.engine[ENGINE_PERF_EVENT].unusable)
 		cr_skip_test(
 			"%s",

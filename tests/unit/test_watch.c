@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "stops/engines.h"
 #include "stops/life.h"
 #include "stops/memory_write.h"
 #include "stops/run.h"
@@ -180,6 +181,7 @@ static void set_up(void)
 	cr_assert(script != MAP_FAILED && memory != MAP_FAILED);
 	cr_assert_null(arch_native()->init());
 	run_init(&run);
+	engines_probe(&run.engines);
 }
 
 static void tear_down(void)
