@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "stops/ready.h"
 #include "stops/run.h"
 
 static bool thread_made(struct thread *thread)
@@ -16,10 +17,11 @@ static bool thread_made(struct thread *thread)
 static void thread_gone(struct thread *thread)
 {
 	struct thread_control *control = take_ptr(thread->control);
+	struct run *run = thread->inferior->owner->controller;
 
+	ready_forget(run, control);
 	if (control->pending_stop)
-		TAILQ_REMOVE(&thread->inferior->owner->controller->has_pending, control,
-			     has_pending);
+		TAILQ_REMOVE(&run->has_pending, control, has_pending);
 	free(control->pending_stop);
 	free(control->last_hit);
 	free(control->look);
@@ -50,6 +52,8 @@ void control_init(struct run *run)
 	};
 
 	TAILQ_INIT(&run->has_pending);
+	TAILQ_INIT(&run->ready);
+	TAILQ_INIT(&run->lendings);
 	run->inferiors.hooks = &hooks;
 	run->inferiors.controller = run;
 }

@@ -30,8 +30,18 @@ struct resume_action {
 	uint64_t start, end; /* RESUME_RANGE */
 };
 
+/** How the loop lets a thread run that may go on. */
+enum resume_how {
+	RESUME_BY_ACTION,
+	RESUME_AGAIN,	  /* as it was resumed last */
+	RESUME_LISTENING, /* it stays in its group stop, where only SIGCONT wakes it */
+};
+
 struct thread_control {
 	struct thread *thread;
+	TAILQ_ENTRY(thread_control) ready; /* in run->ready, if: */
+	bool is_ready;
+	enum resume_how how;
 	struct resume_action action; /* not RESUME_NONE: resumed */
 	bool fresh;		     /* action given, run_resume not yet called */
 	bool stop_requested;	     /* vCont;t, not yet answered */
@@ -60,9 +70,10 @@ TAILQ_HEAD(control_list, thread_control);
 
 struct inferior_control {
 	struct pending_stop *pending_stop; /* its end, not yet reported */
-	bool awaited; /* non-stop: the client has resumed a thread, and waits */
-	bool seen;    /* a client has been told of a stop of it */
-	bool hidden;  /* forked: the client has not been told of it yet */
+	bool awaited;	 /* non-stop: the client has resumed a thread, and waits */
+	bool seen;	 /* a client has been told of a stop of it */
+	bool hidden;	 /* forked: the client has not been told of it yet */
+	bool traps_away; /* ... from its memory, and are to go back (alone.h) */
 };
 
 /** From now on they are made and freed with the threads and inferiors of @run, which

@@ -4,12 +4,11 @@
 #include "base/log.h"
 #include "inferior/group_stop.h"
 #include "inferior/registers.h"
-#include "inferior/resume.h"
 #include "inferior/thread.h"
+#include "stops/alone.h"
 #include "stops/commit.h"
 #include "stops/debugreg.h"
 #include "stops/fork.h"
-#include "stops/halt.h"
 #include "stops/hit.h"
 #include "stops/interrupt.h"
 #include "stops/last_hit.h"
@@ -17,7 +16,7 @@
 #include "stops/look.h"
 #include "stops/old_traps.h"
 #include "stops/pending.h"
-#include "stops/proceed.h"
+#include "stops/ready.h"
 #include "stops/step_over.h"
 #include "stops/text.h"
 #include "stops/trap.h"
@@ -88,13 +87,13 @@ static void on_step_end(struct run *run, struct thread *thread)
 	const struct resume_action *action = &thread->control->action;
 
 	if (is_in_range(thread)) {
-		proceed_thread(run, thread);
+		ready_note(run, thread);
 		return;
 	}
 	if (action->kind == RESUME_STEP || action->kind == RESUME_RANGE)
 		pending_set_step_ended(run, thread);
 	else
-		proceed_thread(run, thread);
+		ready_note(run, thread);
 }
 
 static void on_program_signal(struct run *run, const struct event *event)
@@ -106,7 +105,7 @@ static void on_program_signal(struct run *run, const struct event *event)
 		return;
 	}
 	thread->control->action.signal = event->signal;
-	proceed_thread(run, thread);
+	ready_note(run, thread);
 }
 
 static void on_false_hit(struct run *run, struct thread *thread,
@@ -123,7 +122,7 @@ static void on_false_hit(struct run *run, struct thread *thread,
 		if (!location->engine->ops->pass) /* else hits_pass() has done it */
 			step_over_want(thread, location);
 	}
-	proceed_thread(run, thread);
+	ready_note(run, thread);
 }
 
 /* A signal that cuts a call off comes after the return from that. */
@@ -150,7 +149,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	if (hits->count == 0 && !hits->signal_is_ours)
 		hits->signal_is_ours = old_traps_undo(event);
 	thread->control->at_hit = hits->count > 0 || hits->signal_is_ours;
-	if (run->stepping_over == thread->tid && event->kind == EVENT_SIGNAL &&
+	if (alone_is_stepping(run, thread) && event->kind == EVENT_SIGNAL &&
 	    ends_step(event))
 		look_end(thread, hits);
 	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
@@ -173,9 +172,9 @@ static void on_signal(struct run *run, const struct event *event)
 	struct hits hits;
 	const struct hit *hit = take_hits(run, event, &hits);
 
-	if (run->stepping_over == thread->tid) {
+	if (alone_is_stepping(run, thread)) {
 		thread->control->needs_step_over = !ends_step(event);
-		proceed_together(run, event->inferior);
+		alone_end_step(run, event->inferior);
 	}
 	if (hit) {
 		if (!hits.signal_is_ours && !hits.signal_comes_again &&
@@ -212,8 +211,8 @@ static void on_interrupted(struct run *run, const struct event *event)
 	struct thread *thread = event->thread;
 	bool hit = is_quiet_hit(run, event);
 
-	if (run->stepping_over == thread->tid)
-		proceed_together(run, event->inferior);
+	if (alone_is_stepping(run, thread))
+		alone_end_step(run, event->inferior);
 	if (hit)
 		return;
 	if (interrupt_is_for(run, thread)) {
@@ -221,7 +220,7 @@ static void on_interrupted(struct run *run, const struct event *event)
 		pending_set(run, thread,
 			    (struct stop){.kind = STOP_SIGNAL, .signal = SIGINT});
 	} else {
-		proceed_thread(run, thread);
+		ready_note(run, thread);
 	}
 }
 
@@ -235,10 +234,10 @@ static void on_group_stop(struct run *run, const struct event *event)
 	struct thread *thread = event->thread;
 	bool hit = is_quiet_hit(run, event);
 
-	if (run->stepping_over == thread->tid)
-		proceed_together(run, event->inferior);
+	if (alone_is_stepping(run, thread))
+		alone_end_step(run, event->inferior);
 	if (event->inferior->unattended && !run->halting && !hit) {
-		proceed_listening(thread);
+		ready_note_how(run, thread, RESUME_LISTENING);
 		return;
 	}
 	if (!run->non_stop && !event->inferior->unattended)
@@ -248,15 +247,17 @@ static void on_group_stop(struct run *run, const struct event *event)
 	else if (run->halting || !pending_may_pass(run, event))
 		pending_set_signal(run, event);
 	else
-		proceed_thread(run, thread);
+		ready_note(run, thread);
 }
 
 static void on_unasked(struct run *run, const struct event *event)
 {
+	struct thread *thread = event->thread;
+
 	if (!is_quiet_hit(run, event))
-		thread_resume_again(event->thread, 0);
-	else if (run->stepping_over == event->tid)
-		proceed_together(run, event->inferior);
+		ready_note_how(run, thread, RESUME_AGAIN);
+	else if (alone_is_stepping(run, thread))
+		alone_end_step(run, event->inferior);
 }
 
 /* The client resumes the child itself, when it knows of it. */
@@ -278,7 +279,7 @@ static void start_thread(struct run *run, const struct thread *parent,
 		pending_set(run, child,
 			    (struct stop){.kind = STOP_CREATED, .signal = SIGTRAP});
 	else
-		proceed_thread(run, child);
+		ready_note(run, child);
 }
 
 static void on_added(struct run *run, struct thread *thread, struct thread *child)
@@ -288,36 +289,18 @@ static void on_added(struct run *run, struct thread *thread, struct thread *chil
 		return;
 	}
 	start_thread(run, thread, child);
-	proceed_thread(run, thread);
-}
-
-/* Nobody may run past the locations that move from uprobes meanwhile. */
-static void on_added_when_moved(struct run *run, struct inferior *inferior, pid_t maker,
-				pid_t task)
-{
-	struct thread *thread, *child;
-
-	halt_all(run);
-	thread = inferior_thread(inferior, maker);
-	child = inferior_thread(inferior, task);
-	if (thread && child)
-		on_added(run, thread, child);
-	proceed_all(run);
+	ready_note(run, thread);
 }
 
 /* For a second thread, which could see what is stored and undone, and for a task that
- * is a process of its own, locations move. */
+ * is a process of its own, locations move before anybody goes on. */
 static void on_clone(struct run *run, const struct event *event)
 {
 	struct breakpoints *breakpoints = event->inferior->breakpoints;
 
 	breakpoints_thread_added(breakpoints, event->child);
 	run->locations_move |= locations_are_outdated(breakpoints);
-	if (run->locations_move && !run->halting)
-		on_added_when_moved(run, event->inferior, event->tid,
-				    event->child->tid);
-	else
-		on_added(run, event->thread, event->child);
+	on_added(run, event->thread, event->child);
 }
 
 static void on_syscall(struct run *run, const struct event *event)
@@ -325,9 +308,9 @@ static void on_syscall(struct run *run, const struct event *event)
 	struct thread *thread = event->thread;
 
 	/* The instruction with the trap is the call's, and is behind the thread. */
-	if (run->stepping_over == thread->tid && thread->stepping) {
+	if (alone_is_stepping(run, thread) && thread->stepping) {
 		thread->control->needs_step_over = false;
-		proceed_together(run, event->inferior);
+		alone_end_step(run, event->inferior);
 	}
 	if (syscalls_wanted(&event->inferior->syscalls, event->syscall))
 		pending_set(run, thread,
@@ -338,28 +321,30 @@ static void on_syscall(struct run *run, const struct event *event)
 	else if (thread->stepping && !event->entry)
 		on_step_end(run, thread);
 	else
-		proceed_thread(run, thread);
+		ready_note(run, thread);
 }
 
-/* A uprobe needs the leader (engine_ops.outdated): locations move before it ends.
- * Nobody may run past them meanwhile; all may end, or run another program. */
+/* A uprobe needs the leader (engine_ops.outdated): locations move before it ends. The
+ * call that it ends by may be what it steps over. */
 static void on_leader_ends(struct run *run, const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
+	struct thread *thread = event->thread;
 
+	if (alone_is_stepping(run, thread)) {
+		thread->control->needs_step_over = false;
+		alone_end_step(run, inferior);
+	}
 	inferior->leaderless = true;
-	halt_all(run);
-	if (inferior->leaderless && TAILQ_NEXT(TAILQ_FIRST(&inferior->threads), link))
-		locations_move_outdated(inferior->breakpoints);
-	proceed_all(run);
+	run->locations_move |= locations_are_outdated(inferior->breakpoints);
+	ready_note(run, thread);
 }
 
 static void on_thread_exit(struct run *run, const struct event *event)
 {
-	if (fork_last_lender_ended(event->inferior))
-		proceed_with_traps(run, event->inferior);
+	alone_count_lenders(run, event->inferior);
 	if (event->tid == run->stepping_over)
-		proceed_together(run, event->inferior);
+		alone_end_step(run, event->inferior);
 	if (run->wishes.thread_events || event->options & THREAD_OPTION_EXIT)
 		pending_set_thread_end(run, event->inferior, event->tid, event->status);
 }
@@ -369,8 +354,8 @@ static void on_end(struct run *run, const struct event *event)
 	struct thread *thread;
 
 	if (inferior_thread(event->inferior, run->stepping_over))
-		run->stepping_over = 0;
-	fork_forget_lenders(event->inferior);
+		alone_forget_step(run);
+	alone_forget_lenders(event->inferior);
 	fork_give_back(event->inferior);
 	TAILQ_FOREACH (thread, &event->inferior->threads, link) {
 		thread->running = false;
@@ -408,5 +393,5 @@ void events_handle(struct run *run, const struct event *event)
 		debugreg_catch_up(&run->engines.engine[ENGINE_DEBUGREG], thread);
 	event_handlers[event->kind](run, event);
 	if (exclusive && !run->stepping_over && inferior->lenders == 0)
-		proceed_all(run);
+		ready_note_all(run);
 }

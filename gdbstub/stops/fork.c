@@ -7,15 +7,16 @@
 #include "inferior/compat.h"
 #include "inferior/inferiors.h"
 #include "inferior/late.h"
+#include "inferior/resume.h"
 #include "inferior/thread.h"
+#include "stops/alone.h"
 #include "stops/commit.h"
 #include "stops/events.h"
-#include "stops/halt.h"
 #include "stops/pending.h"
-#include "stops/proceed.h"
+#include "stops/ready.h"
+#include "stops/resuming.h"
 #include "stops/traps.h"
 #include "stops/unattended.h"
-#include "inferior/resume.h"
 
 /* ---- the child ---- */
 
@@ -45,6 +46,12 @@ static void let_go(const struct event *event)
 	if (event->own_memory)
 		breakpoints_clean_child(event->inferior->breakpoints, child);
 	inferior_detach(child, 0, 0);
+}
+
+static void let_go_and_on(struct run *run, const struct event *event)
+{
+	let_go(event);
+	ready_note(run, event->thread);
 }
 
 /* It becomes an inferior with the same breakpoints, of which the client hears by the
@@ -89,8 +96,7 @@ void fork_on_fork(struct run *run, const struct event *event)
 					  .child = event->child_pid});
 		return;
 	}
-	let_go(event);
-	proceed_thread(run, event->thread);
+	let_go_and_on(run, event);
 }
 
 /* ---- vfork ---- */
@@ -105,44 +111,10 @@ void fork_on_fork(struct run *run, const struct event *event)
  * done brings the traps back.
  */
 
-static void begin_lending(struct inferior *parent, struct thread *thread)
-{
-	if (!thread || thread->control->lends_memory)
-		return;
-	thread->control->lends_memory = true;
-	parent->lenders++;
-}
-
-/* True: nobody lends any longer. */
-static bool end_lending(struct thread *thread)
-{
-	if (!thread->control->lends_memory)
-		return false;
-	thread->control->lends_memory = false;
-	return --thread->inferior->lenders == 0;
-}
-
-bool fork_last_lender_ended(struct inferior *inferior)
-{
-	bool any = inferior->lenders > 0;
-	const struct thread *thread;
-
-	if (!any)
-		return false;
-	inferior->lenders = 0;
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		inferior->lenders += thread->control->lends_memory;
-	return inferior->lenders == 0;
-}
-
-void fork_forget_lenders(struct inferior *inferior)
-{
-	struct thread *thread;
-
-	inferior->lenders = 0;
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		thread->control->lends_memory = false;
-}
+struct lending {
+	TAILQ_ENTRY(lending) link;
+	struct event event; /* of the vfork */
+};
 
 static bool must_lend(const struct inferior *parent)
 {
@@ -151,36 +123,55 @@ static bool must_lend(const struct inferior *parent)
 
 void fork_lend_memory(struct inferior *parent, pid_t maker)
 {
+	struct thread *thread = inferior_thread(parent, maker);
 	_cleanup_error_ struct error *error =
 		breakpoints_commit(parent->breakpoints, false);
 
 	if (!error && must_lend(parent)) {
-		begin_lending(parent, inferior_thread(parent, maker));
+		if (thread)
+			alone_begin_lending(thread);
 		error = breakpoints_lift_traps(parent->breakpoints, 0, true);
 	}
 	if (error)
 		log_warning("%s", error_text(error));
 }
 
-static void lend_and_let_go(struct run *run, const struct event *event)
+/* The thread may have been killed since: then the traps come back at once. */
+static void lend(struct run *run, const struct event *event)
 {
-	struct inferior *parent = event->inferior;
 	struct thread *thread;
 
-	if (!event->own_memory && must_lend(parent)) {
-		halt_all(run);
-		fork_lend_memory(parent, event->tid);
-	}
+	fork_lend_memory(event->inferior, event->tid);
 	let_go(event);
-	thread = inferior_thread(parent, event->tid);
-	if (!thread) { /* killed meanwhile */
-		proceed_with_traps(run, parent);
-		proceed_all(run);
-	} else if (thread->control->lends_memory) {
-		proceed_alone(run, thread);
-	} else {
-		proceed_thread(run, thread);
+	thread = inferior_thread(event->inferior, event->tid);
+	if (thread)
+		resuming_thread(run, thread);
+	else
+		alone_want_back(run, event->inferior);
+}
+
+void fork_lend_all(struct run *run)
+{
+	struct lending *lending;
+
+	while ((lending = TAILQ_FIRST(&run->lendings))) {
+		TAILQ_REMOVE(&run->lendings, lending, link);
+		lend(run, &lending->event);
+		free(lending);
 	}
+}
+
+/* Nobody may run meanwhile. */
+static void ask_to_lend(struct run *run, const struct event *event)
+{
+	struct lending *lending = calloc(1, sizeof(*lending));
+
+	if (!lending) {
+		log_warning("out of memory: child %d stays stopped", event->child_pid);
+		return;
+	}
+	lending->event = *event;
+	TAILQ_INSERT_TAIL(&run->lendings, lending, link);
 }
 
 void fork_on_vfork(struct run *run, const struct event *event)
@@ -190,8 +181,10 @@ void fork_on_vfork(struct run *run, const struct event *event)
 			    (struct stop){.kind = STOP_VFORK,
 					  .signal = SIGTRAP,
 					  .child = event->child_pid});
+	else if (!event->own_memory && must_lend(event->inferior))
+		ask_to_lend(run, event);
 	else
-		lend_and_let_go(run, event);
+		let_go_and_on(run, event);
 }
 
 void fork_give_back(struct inferior *child)
@@ -212,13 +205,12 @@ void fork_on_vfork_done(struct run *run, const struct event *event)
 		if (child->vfork_parent == parent && child->vfork_maker == event->tid)
 			fork_give_back(child);
 	}
-	if (end_lending(event->thread))
-		proceed_with_traps(run, parent);
+	alone_end_lending(run, event->thread);
 	if (run->wishes.vfork)
 		pending_set(run, event->thread,
 			    (struct stop){.kind = STOP_VFORK_DONE, .signal = SIGTRAP});
 	else
-		proceed_thread(run, event->thread);
+		ready_note(run, event->thread);
 }
 
 /* ---- exec ---- */
@@ -242,8 +234,8 @@ void fork_on_exec(struct run *run, const struct event *event)
 	struct thread *thread = event->thread;
 
 	if (!stepping || stepping->inferior == event->inferior)
-		run->stepping_over = 0;
-	fork_forget_lenders(event->inferior);
+		alone_forget_step(run);
+	alone_forget_lenders(event->inferior);
 	event->inferior->leaderless = false;
 	fork_give_back(event->inferior);
 	breakpoints_forget(event->inferior->breakpoints);

@@ -10,10 +10,8 @@ event_handler fork_on_fork, fork_on_vfork, fork_on_vfork_done, fork_on_exec;
 /** Everything is halted, and a vfork child, for which the thread @maker waits, is
  * about to be let go: nobody may run past the traps that must be away then. */
 void fork_lend_memory(struct inferior *parent, pid_t maker);
-/** A thread has ended. Was it the last one that lent its memory? */
-bool fork_last_lender_ended(struct inferior *inferior);
-/** The memory is no longer what it was. */
-void fork_forget_lenders(struct inferior *inferior);
+/** Everything is halted: vfork children that have waited for that are let go. */
+void fork_lend_all(struct run *run);
 /**
  * A process that shares its parent's memory (vfork) is about to leave it: the traps
  * planted for it go out. No-op for others.

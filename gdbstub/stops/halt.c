@@ -10,8 +10,10 @@
 #include "inferior/resume.h"
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
+#include "stops/alone.h"
 #include "stops/commit.h"
 #include "stops/events.h"
+#include "stops/fork.h"
 #include "stops/location.h"
 #include "stops/unattended.h"
 
@@ -152,9 +154,8 @@ static bool take_all(struct run *run)
 	}
 }
 
-void halt_for_step(struct run *run)
+void halt_threads(struct run *run)
 {
-	bool halting = run->halting;
 	struct halt halt = {0};
 
 	run->halting = true;
@@ -170,7 +171,20 @@ void halt_for_step(struct run *run)
 	}
 	say_late(&halt);
 	buffer_deinit(&halt.text);
-	run->halting = halting;
+	run->halting = false;
+}
+
+/* ---- what is done meanwhile ---- */
+
+/* A location that is stepped over stays as it is. */
+static bool locations_may_move(const struct run *run)
+{
+	return run->locations_move && !run->stepping_over;
+}
+
+bool halt_has_work(const struct run *run)
+{
+	return locations_may_move(run) || !TAILQ_EMPTY(&run->lendings);
 }
 
 /* No hit is under way now whose stop has not been seen. */
@@ -184,9 +198,18 @@ static void move_locations(struct run *run)
 			locations_move_outdated(inferior->breakpoints);
 }
 
+void halt_settle(struct run *run)
+{
+	fork_lend_all(run);
+	alone_put_back(run);
+	if (locations_may_move(run))
+		move_locations(run);
+}
+
 void halt_all(struct run *run)
 {
-	halt_for_step(run);
-	if (!run->halting && run->locations_move)
-		move_locations(run);
+	halt_threads(run);
+	halt_settle(run);
+	/* Whose memory is lent has gone on. */
+	halt_threads(run);
 }

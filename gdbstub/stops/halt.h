@@ -7,11 +7,16 @@
 
 /** Stops every thread, or makes it late (inferior/late.h): within a second or so. What
  * they have to tell becomes pending. The threads stay resumed: proceed_all() lets them
- * go on. Locations that must move (run->locations_move) have moved. */
+ * go on. What waits for that is done. */
 void halt_all(struct run *run);
-/** The same for a step over a location, which stays until proceed_together(): locations
- * that must move do so only then. */
-void halt_for_step(struct run *run);
+/** Only stops them. */
+void halt_threads(struct run *run);
+/** All are held: vfork children that are waiting for it get the memory (fork.h), and
+ * their parents go on; traps that were away go back; locations that must move do so
+ * (run->locations_move). */
+void halt_settle(struct run *run);
+/** Is there any of that to do which is not done while threads run? */
+bool halt_has_work(const struct run *run);
 /** Is there a running thread that will still tell something? */
 bool halt_needed(const struct run *run);
 

@@ -175,11 +175,13 @@ static bool ended(struct run *run, struct inferior *inferior)
 	for (;;) {
 		inferiors_wait(&run->inferiors, false, &event);
 		if (event.kind == EVENT_NONE)
-			return inferior->control->pending_stop != NULL;
+			break;
 		run->halting = true;
 		events_handle(run, &event);
 		run->halting = false;
 	}
+	halt_settle(run);
+	return inferior->control->pending_stop != NULL;
 }
 
 /* In non-stop mode the other inferiors run on afterwards, and so do unattended

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Letting threads run, stepping over traps. */
+/*
+ * What the loop does after it has taken an event. Handlers of events have only noted:
+ * who may go on (ready.h), whose traps are to go back (alone.h), what is to be done
+ * while all are held (halt.h), and stops (pending.h).
+ */
 #ifndef TRUEHIT_STOPS_PROCEED_H
 #define TRUEHIT_STOPS_PROCEED_H
 
 #include "stops/run.h"
 
-/** Lets every resumed thread run that may. */
+/** Does what has been noted, and lets those run that may go on; if one of them has to
+ * step over a trap, it runs alone. In all-stop mode nobody goes on while there is a
+ * stop to report. */
+void proceed(struct run *run);
+/** The same, and all that are resumed may go on. */
 void proceed_all(struct run *run);
-/**
- * Lets one thread go on after an event that nobody needs to hear of. It may be gone
- * afterwards: others are halted before a trap is stepped over.
- */
-void proceed_thread(struct run *run, struct thread *thread);
-/** Leaves a thread in its group stop, where only SIGCONT wakes it. */
-void proceed_listening(struct thread *thread);
-/** Lets a thread run although its process has to wait for it (vfork). */
-void proceed_alone(struct run *run, struct thread *thread);
-/** The thread that stepped over traps has left the place, or is gone: they go back. */
-void proceed_together(struct run *run, struct inferior *inferior);
-/** Traps that were away for a while go back into the inferior's memory. */
-void proceed_with_traps(struct run *run, struct inferior *inferior);
 
 #endif

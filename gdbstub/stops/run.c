@@ -15,6 +15,7 @@
 #include "inferior/thread.h"
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
+#include "stops/alone.h"
 #include "stops/commit.h"
 #include "stops/events.h"
 #include "stops/halt.h"
@@ -27,6 +28,7 @@
 #include "stops/pending.h"
 #include "stops/planted.h"
 #include "stops/proceed.h"
+#include "stops/ready.h"
 #include "stops/replay.h"
 #include "stops/traps.h"
 #include "stops/unattended.h"
@@ -45,6 +47,7 @@ static void clear_action(struct thread *thread)
 	if (thread->control->action.signal != 0)
 		thread->owed_signal = thread->control->action.signal;
 	thread->control->action = (struct resume_action){0};
+	thread->control->how = RESUME_BY_ACTION;
 	thread->control->fresh = false;
 	thread->control->stop_requested = false;
 }
@@ -56,7 +59,8 @@ static void clear_actions(struct run *run)
 	struct inferior *inferior;
 	struct thread *thread;
 
-	run->stepping_over = 0;
+	alone_forget_step(run);
+	ready_clear(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		TAILQ_FOREACH (thread, &inferior->threads, link)
 			clear_action(thread);
@@ -233,7 +237,7 @@ struct error *run_resume(struct run *run)
 		return error_create(0,
 				    "no process to resume: start one (run) or attach");
 	if (!run->non_stop && !unattended_any(run))
-		run->stepping_over = 0;
+		alone_forget_step(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!error)
 			error = prepare_inferior(run, inferior);
@@ -384,6 +388,7 @@ static bool poll_stop(struct run *run, struct stop *stop)
 		if (event.kind == EVENT_NONE)
 			break;
 		events_handle(run, &event);
+		proceed(run);
 		if (report_pending(run, stop))
 			return true;
 	}

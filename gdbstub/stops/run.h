@@ -11,11 +11,21 @@
  * runs. It may be stopped all the same for a while: halted for another thread's
  * step over a trap, or with a stop that waits to be reported.
  *
- *   run          what the client asks for and is told
- *   proceed      letting threads run, stepping over traps
- *   halt         stopping every thread
+ * Handlers of events note, one loop acts. A handler changes what is known: it sets a
+ * pending stop, notes that a thread may go on, or what has to be done while all are held.
+ * Only the loop, and what a client asks for, halts and resumes threads; handlers run
+ * inside a halt, too, and so must not begin one.
+ *
+ *   run          what the client asks for and is told; the loop
+ *   proceed      what the loop does after an event: letting threads run, stepping over
+ *                traps
+ *   resuming     one thread
+ *   halt         stopping every thread, and what is done while all are held
  *   events       what the kernel tells, one handler an event
  *   fork         ... of processes that come from others
+ *   pending      noted: stops
+ *   ready        ... who may go on
+ *   alone        ... who runs alone, and why
  *   life         how inferiors come and go
  *   nonstop      non-stop mode: which stops the client knows of
  *   interrupt    Ctrl-C: which thread answers
@@ -81,6 +91,7 @@ struct run_wishes {
 };
 
 TAILQ_HEAD(pending_list, pending_stop);
+TAILQ_HEAD(lending_list, lending);
 
 struct run {
 	struct inferiors inferiors;
@@ -105,11 +116,15 @@ struct run {
 	struct lateness interrupt_lateness; /* of the answer */
 	pid_t newest;	     /* the process that was started or attached to last */
 	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
-	bool halting;	     /* threads are being stopped: resume nobody */
+	bool halting;	     /* threads are being stopped */
+	struct control_list ready; /* threads that may go on (ready.h) */
+	bool all_ready;		   /* ... as all others may that are resumed */
 	bool locations_move; /* outdated ones, as soon as all threads are stopped */
-	pid_t stepping_over; /* this thread alone runs, traps at its PC are lifted */
-	bool any_untold;     /* there may be threads whose stop is to be told again */
-	uint64_t order;	     /* stops seen so far */
+	struct lending_list lendings; /* the same: memory for vfork children (fork.h) */
+	pid_t stepping_over;	      /* this thread alone runs (alone.h) */
+	bool traps_away; /* of some inferior that has control->traps_away */
+	bool any_untold; /* there may be threads whose stop is to be told again */
+	uint64_t order;	 /* stops seen so far */
 	struct stop unacknowledged; /* non-stop: reported, but the client may not know
 				     * yet; STOP_NONE: nothing */
 };

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stops/alone.h"
+
+#include "base/log.h"
+#include "inferior/inferiors.h"
+#include "stops/commit.h"
+
+bool alone_lets_run(const struct run *run, const struct thread *thread)
+{
+	struct inferior *inferior;
+
+	if (run->stepping_over)
+		return run->stepping_over == thread->tid;
+	if (thread->control->lends_memory)
+		return true;
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (inferior->lenders > 0 &&
+		    inferior_shares_memory(inferior, thread->inferior))
+			return false;
+	}
+	return true;
+}
+
+/* ---- steps ---- */
+
+void alone_begin_step(struct run *run, const struct thread *thread)
+{
+	run->stepping_over = thread->tid;
+}
+
+bool alone_is_stepping(const struct run *run, const struct thread *thread)
+{
+	return run->stepping_over == thread->tid;
+}
+
+void alone_end_step(struct run *run, struct inferior *inferior)
+{
+	run->stepping_over = 0;
+	alone_want_back(run, inferior);
+}
+
+void alone_forget_step(struct run *run)
+{
+	run->stepping_over = 0;
+}
+
+/* ---- lending ---- */
+
+void alone_begin_lending(struct thread *thread)
+{
+	if (thread->control->lends_memory)
+		return;
+	thread->control->lends_memory = true;
+	thread->inferior->lenders++;
+}
+
+void alone_end_lending(struct run *run, struct thread *thread)
+{
+	if (!thread->control->lends_memory)
+		return;
+	thread->control->lends_memory = false;
+	if (--thread->inferior->lenders == 0)
+		alone_want_back(run, thread->inferior);
+}
+
+void alone_count_lenders(struct run *run, struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	if (inferior->lenders == 0)
+		return;
+	inferior->lenders = 0;
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		inferior->lenders += thread->control->lends_memory;
+	if (inferior->lenders == 0)
+		alone_want_back(run, inferior);
+}
+
+void alone_forget_lenders(struct inferior *inferior)
+{
+	struct thread *thread;
+
+	inferior->lenders = 0;
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		thread->control->lends_memory = false;
+}
+
+/* ---- traps ---- */
+
+void alone_want_back(struct run *run, struct inferior *inferior)
+{
+	inferior->control->traps_away = run->traps_away = true;
+}
+
+static void put_back(const struct run *run, struct inferior *inferior)
+{
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &run->inferiors.list, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (other->breakpoints &&
+		    (other == inferior || !other->control->hidden) &&
+		    inferior_shares_memory(other, inferior))
+			error = breakpoints_commit(other->breakpoints, true);
+		if (error)
+			log_warning("%s", error_text(error));
+	}
+}
+
+void alone_put_back(struct run *run)
+{
+	struct inferior *inferior;
+
+	if (!run->traps_away)
+		return;
+	run->traps_away = false;
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!inferior->control->traps_away)
+			continue;
+		inferior->control->traps_away = false;
+		put_back(run, inferior);
+	}
+}
