@@ -12,25 +12,8 @@
 #ifndef TRUEHIT_AGENT_IR_H
 #define TRUEHIT_AGENT_IR_H
 
+#include "agent/compare.h"
 #include "agent/expr.h"
-
-enum ir_compare {
-	IR_EQ,
-	IR_NE,
-	IR_LT_SIGNED,
-	IR_LE_SIGNED,
-	IR_GT_SIGNED,
-	IR_GE_SIGNED,
-	IR_LT_UNSIGNED,
-	IR_LE_UNSIGNED,
-	IR_GT_UNSIGNED,
-	IR_GE_UNSIGNED,
-};
-
-/** The comparison that holds when @compare does not. */
-enum ir_compare ir_compare_negated(enum ir_compare compare);
-/** The same comparison with its operands exchanged. */
-enum ir_compare ir_compare_swapped(enum ir_compare compare);
 
 struct ir_operand {
 	enum ir_operand_kind { IR_SLOT, IR_CONST, IR_REGISTER } kind;

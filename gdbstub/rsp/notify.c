@@ -5,6 +5,7 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/client.h"
+#include "stops/client_view.h"
 #include "stops/nonstop.h"
 
 void notify_stop(struct client *client, const struct stop *stop)
@@ -41,7 +42,7 @@ struct error *packet_vStopped(struct client *client, struct cursor *args,
 			      struct buffer *reply)
 {
 	(void)args;
-	run_acknowledge(client->run);
+	client_view_acknowledge(client->run);
 	if (client->run->non_stop)
 		notify_next(client, reply);
 	else

@@ -57,3 +57,20 @@ void control_init(struct run *run)
 	run->inferiors.hooks = &hooks;
 	run->inferiors.controller = run;
 }
+
+bool control_any_unattended(const struct run *run)
+{
+	const struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (inferior->unattended)
+			return true;
+	}
+	return false;
+}
+
+const struct output *control_output(const struct run *run,
+				    const struct inferior *inferior)
+{
+	return inferior->unattended ? &run->own_output : &run->output;
+}

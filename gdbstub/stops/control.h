@@ -11,6 +11,7 @@
 
 struct last_hit;
 struct look;
+struct output;
 struct pending_stop;
 
 enum { HITS_IN_VAIN_MAX = 16 }; /* no instruction can hit more */
@@ -79,5 +80,11 @@ struct inferior_control {
 /** From now on they are made and freed with the threads and inferiors of @run, which
  * has none yet. */
 void control_init(struct run *run);
+
+/** Is there an inferior that runs with nobody to tell (unattended.h)? */
+bool control_any_unattended(const struct run *run);
+/** Where what commands print in this inferior goes. */
+const struct output *control_output(const struct run *run,
+				    const struct inferior *inferior);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "stops/engine.h"
 
-/** No engine is usable until engines_probe(). The outputs, as in struct run, must outlive
- * the engines; their contents may change. */
+/** No engine is usable until engines_probe(). The outputs, as in struct run, must
+ * outlive the engines; their contents may change. */
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output);
 /** Finds out by trial which engines work here, which takes some 20 ms; the others are

@@ -20,8 +20,6 @@
 #include "stops/step_over.h"
 #include "stops/text.h"
 #include "stops/trap.h"
-#include "stops/traps.h"
-#include "stops/unattended.h"
 
 /* ---- events ---- */
 
@@ -152,7 +150,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	if (alone_is_stepping(run, thread) && event->kind == EVENT_SIGNAL &&
 	    ends_step(event))
 		look_end(thread, hits);
-	hit = hits_evaluate(hits, thread, run_output(run, thread->inferior));
+	hit = hits_evaluate(hits, thread, control_output(run, thread->inferior));
 	/* A watchpoint's hit is shown behind the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)
 		hits_pass(hits, thread);

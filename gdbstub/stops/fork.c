@@ -11,12 +11,10 @@
 #include "inferior/thread.h"
 #include "stops/alone.h"
 #include "stops/commit.h"
-#include "stops/events.h"
 #include "stops/pending.h"
 #include "stops/ready.h"
 #include "stops/resuming.h"
 #include "stops/traps.h"
-#include "stops/unattended.h"
 
 /* ---- the child ---- */
 
@@ -220,7 +218,7 @@ static void enter_compat(struct run *run, struct inferior *inferior)
 {
 	_cleanup_error_ struct error *error = compat_refuse(inferior);
 	struct buffer text _cleanup_buffer_ = {0};
-	const struct output *output = run_output(run, inferior);
+	const struct output *output = control_output(run, inferior);
 
 	syscalls_clear(&inferior->syscalls);
 	buffer_printf(&text, "truehit: %s\n", error_text(error));

@@ -15,7 +15,6 @@
 #include "stops/events.h"
 #include "stops/fork.h"
 #include "stops/location.h"
-#include "stops/unattended.h"
 
 /*
  * A leader that ended while other threads live on is a zombie that tells nothing
@@ -76,7 +75,7 @@ static void note_late(const struct run *run, struct halt *halt,
 {
 	if (halt->late++ > 0)
 		return;
-	halt->output = run_output(run, thread->inferior);
+	halt->output = control_output(run, thread->inferior);
 	thread_explain_late(thread, &halt->text);
 }
 

@@ -9,9 +9,7 @@
 #include "inferior/proc.h"
 #include "inferior/resume.h"
 #include "inferior/thread_end.h"
-#include "stops/halt.h"
 #include "stops/pending.h"
-#include "stops/proceed.h"
 
 enum { ANSWER_PATIENCE = 200 }; /* ms */
 
@@ -110,25 +108,12 @@ void run_interrupt(struct run *run)
 		interrupt_ask(run);
 }
 
-/*
- * Nobody has answered: who was asked may sleep where it cannot stop. In all-stop mode
- * everybody is asked anyway. In the end one that is late answers.
- */
-static void answer_late(struct run *run)
-{
-	halt_all(run);
-	if (run->interrupt_requested && !pending_any(run))
-		interrupt_answer_at_once(run);
-	proceed_all(run);
-}
-
-void interrupt_go_on(struct run *run)
+bool interrupt_is_overdue(struct run *run)
 {
 	/* Whom run_interrupt asked may have ended instead of stopping. */
 	interrupt_ask(run);
 	lateness_look(&run->interrupt_lateness);
-	if (run->interrupt_lateness.waited >= ANSWER_PATIENCE)
-		answer_late(run);
+	return run->interrupt_lateness.waited >= ANSWER_PATIENCE;
 }
 
 int run_patience(const struct run *run)

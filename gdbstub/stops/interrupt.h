@@ -7,8 +7,8 @@
 
 /** Asks a running thread to stop, unless one that can answer was asked already. */
 void interrupt_ask(struct run *run);
-/** A request waits to be answered: sees to it that it is, before long. */
-void interrupt_go_on(struct run *run);
+/** A request waits to be answered. Has it for too long? Asks again, if need be. */
+bool interrupt_is_overdue(struct run *run);
 /** Lets a resumed thread that is held answer, if there is one. */
 void interrupt_answer_at_once(struct run *run);
 /** May this thread, which has stopped for no other reason, answer a request? */

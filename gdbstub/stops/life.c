@@ -13,15 +13,13 @@
 #include "inferior/resume.h"
 #include "inferior/siginfo.h"
 #include "inferior/wait.h"
-#include "stops/commit.h"
+#include "stops/client_view.h"
 #include "stops/engines.h"
-#include "stops/events.h"
-#include "stops/fork.h"
 #include "stops/halt.h"
-#include "stops/nonstop.h"
+#include "stops/leave.h"
+#include "stops/next_stop.h"
 #include "stops/pending.h"
 #include "stops/proceed.h"
-#include "stops/traps.h"
 
 void run_init(struct run *run)
 {
@@ -121,7 +119,7 @@ static void tell_signal(struct run *run, struct thread *leader)
 {
 	if (!leader->control->pending_stop)
 		return;
-	pending_take_thread(run, leader, &run->last);
+	next_stop_take_of(run, leader, &run->last);
 	leader->control->last_signal = run->last.signal;
 }
 
@@ -167,23 +165,6 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 
 /* ---- letting go ---- */
 
-static bool ended(struct run *run, struct inferior *inferior)
-{
-	struct event event;
-
-	/* Somebody else may have killed it in the meantime. */
-	for (;;) {
-		inferiors_wait(&run->inferiors, false, &event);
-		if (event.kind == EVENT_NONE)
-			break;
-		run->halting = true;
-		events_handle(run, &event);
-		run->halting = false;
-	}
-	halt_settle(run);
-	return inferior->control->pending_stop != NULL;
-}
-
 /* In non-stop mode the other inferiors run on afterwards, and so do unattended
  * ones. */
 static void begin_leaving(struct run *run)
@@ -197,89 +178,7 @@ static void end_leaving(struct run *run)
 {
 	proceed_all(run);
 	if (run->non_stop)
-		run->running = nonstop_any_resumed(run);
-}
-
-/* A process whose fork the client has not heard of, or NULL. */
-static struct inferior *hidden_child(struct run *run, struct inferior *parent)
-{
-	struct thread *thread;
-
-	TAILQ_FOREACH (thread, &parent->threads, link) {
-		struct inferior *child = NULL;
-
-		if (thread->control->pending_stop)
-			child = inferior_find(
-				&run->inferiors,
-				thread->control->pending_stop->stop.child);
-		if (child && child->control->hidden)
-			return child;
-	}
-	return NULL;
-}
-
-/*
- * Traps of a vfork child lie in the memory of its parent, which nobody will clean once
- * that is let go. Those that are wanted now are all that stay.
- */
-static void clean_before_leaving(struct run *run, const struct inferior *parent)
-{
-	struct inferior *child;
-
-	TAILQ_FOREACH (child, &run->inferiors.list, link) {
-		_cleanup_error_ struct error *error = NULL;
-
-		if (child->vfork_parent != parent || child->control->hidden)
-			continue;
-		error = breakpoints_commit(child->breakpoints, false);
-		if (error || breakpoints_have_traps(child->breakpoints))
-			log_warning("breakpoints of process %d, which shares the "
-				    "memory of process %d, are still inserted",
-				    child->pid, parent->pid);
-	}
-}
-
-/*
- * The signal that the thread has stopped for last goes to the program as well, unless
- * the client wants it withheld. A trap that the kernel raised (si_code > 0) was ours.
- */
-static void settle_signal(const struct run *run, struct thread *thread)
-{
-	int signal = thread->control->last_signal;
-	siginfo_t info;
-
-	if (thread->pending.kind == EVENT_SIGNAL &&
-	    run->withhold_signal[thread->pending.signal])
-		thread->pending.kind = EVENT_NONE;
-	if (thread->pending.kind == EVENT_NONE && thread->owed_signal == 0 &&
-	    thread->at_signal && !run->withhold_signal[signal] &&
-	    thread_get_siginfo(thread, &info) == 0 && info.si_signo == signal &&
-	    (signal != SIGTRAP || info.si_code <= 0))
-		thread->owed_signal = signal;
-}
-
-void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
-		int signal)
-{
-	bool gone = ended(run, inferior);
-	struct inferior *child;
-	struct thread *thread;
-
-	while ((child = hidden_child(run, inferior))) {
-		child->control->hidden = false;
-		life_leave(run, child, 0, 0);
-	}
-	if (inferior->vfork_parent && !gone)
-		fork_lend_memory(inferior->vfork_parent, inferior->vfork_maker);
-	clean_before_leaving(run, inferior);
-	TAILQ_FOREACH (thread, &inferior->threads, link)
-		settle_signal(run, thread);
-	pending_forget_thread_ends(run, inferior->pid);
-	breakpoints_destroy(inferior->breakpoints, gone);
-	if (gone)
-		inferior_destroy(inferior);
-	else
-		inferior_detach(inferior, signal_tid, signal);
+		run->running = client_view_any_resumed(run);
 }
 
 void run_detach(struct run *run, struct inferior *inferior, int signal)
@@ -287,27 +186,53 @@ void run_detach(struct run *run, struct inferior *inferior, int signal)
 	pid_t tid = run->last.pid == inferior->pid ? run->last.tid : inferior->pid;
 
 	begin_leaving(run);
-	life_leave(run, inferior, tid, signal);
+	leave_inferior(run, inferior, tid, signal);
 	end_leaving(run);
-}
-
-static void end(struct run *run, struct inferior *inferior)
-{
-	struct inferior *child;
-
-	while ((child = hidden_child(run, inferior))) {
-		child->control->hidden = false;
-		end(run, child);
-	}
-	fork_give_back(inferior);
-	pending_forget_thread_ends(run, inferior->pid);
-	breakpoints_destroy(inferior->breakpoints, true);
-	inferior_kill(inferior);
 }
 
 void run_kill(struct run *run, struct inferior *inferior)
 {
 	begin_leaving(run);
-	end(run, inferior);
+	leave_by_kill(run, inferior);
 	end_leaving(run);
+}
+
+/* ---- without a client ---- */
+
+struct error *run_leave(struct run *run, struct inferior *inferior)
+{
+	struct thread *thread;
+	struct error *error;
+
+	if (!run->non_stop)
+		run_halt(run);
+	halt_all(run);
+	breakpoints_remove_all(inferior->breakpoints);
+	inferior->control->hidden = true;
+	inferior->unattended = true;
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		thread->control->action =
+			(struct resume_action){.kind = RESUME_CONTINUE};
+		thread->control->fresh = true;
+	}
+	error = run_resume(run);
+	run->running = run->non_stop && client_view_any_resumed(run);
+	return error;
+}
+
+void run_rejoin(struct run *run)
+{
+	struct inferior *inferior;
+
+	if (!control_any_unattended(run))
+		return;
+	halt_all(run);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!inferior->unattended)
+			continue;
+		inferior->control->hidden = false;
+		inferior->unattended = false;
+	}
+	run->running = true;
+	run_halt(run);
 }

@@ -6,10 +6,6 @@
 #include "inferior/launch.h"
 #include "stops/run.h"
 
-/** Lets go of a stopped inferior: as run_detach, but nobody else is stopped. */
-void life_leave(struct run *run, struct inferior *inferior, pid_t signal_tid,
-		int signal);
-
 /** Blocks SIGCHLD, which run_poll's caller waits for. The engines are not probed yet
  * (engines.h). */
 void run_init(struct run *run);
@@ -25,5 +21,12 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret);
 /** Takes breakpoints out, detaches, destroys. Stops the threads if they run. */
 void run_detach(struct run *run, struct inferior *inferior, int signal);
 void run_kill(struct run *run, struct inferior *inferior);
+
+/**
+ * Lets an inferior go on with its persistent commands and without a client: it is
+ * not shown to anybody until run_rejoin, which stops all of these.
+ */
+struct error *run_leave(struct run *run, struct inferior *inferior);
+void run_rejoin(struct run *run);
 
 #endif

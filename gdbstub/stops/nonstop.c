@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Non-stop mode: which stops the client knows of.
- *
- * A stop waits in its thread (pending.c) until the client has said that it knows of
- * the one before, so that whatever lets a thread or process go also lets its stops
- * go. Of the one that was told last the client may not know yet: what it asks of
- * that thread until then, it asks of a thread that it believes to run.
- */
 #include "stops/nonstop.h"
 
-#include "inferior/proc.h"
-#include "inferior/thread_end.h"
+#include "stops/client_view.h"
 #include "stops/pending.h"
 
 /* A stop that the client has asked for is none that it has to hear of later. */
@@ -44,7 +35,7 @@ void run_set_non_stop(struct run *run, bool on)
 	if (!on) {
 		run_halt(run);
 		forget_requests(run);
-		run_acknowledge(run);
+		client_view_acknowledge(run);
 		run->last = last;
 	}
 	run->non_stop = on;
@@ -104,7 +95,7 @@ struct error *run_tell_first(struct run *run)
 	struct inferior *inferior;
 	struct thread *first;
 
-	run_acknowledge(run);
+	client_view_acknowledge(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
 		pass_over(inferior);
 	first = first_passed_over(run);
@@ -115,52 +106,4 @@ struct error *run_tell_first(struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
 		let_others_run(run, inferior);
 	return first ? run_resume(run) : NULL;
-}
-
-void run_acknowledge(struct run *run)
-{
-	run->unacknowledged = (struct stop){.kind = STOP_NONE};
-}
-
-bool nonstop_is_known(const struct run *run, const struct thread *thread)
-{
-	const struct stop *stop = &run->unacknowledged;
-
-	if (thread->inferior->control->hidden || thread->control->hidden ||
-	    thread->control->untold)
-		return false;
-	if (stop->kind == STOP_NONE)
-		return true;
-	return thread->tid != stop->tid && thread->tid != stop->child &&
-	       thread->inferior->pid != stop->child;
-}
-
-/* A leader that has ended before its threads will never stop. */
-static bool is_resumed(const struct inferior *inferior)
-{
-	const struct thread *thread;
-
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		if (thread->control->action.kind != RESUME_NONE &&
-		    !inferior->unattended &&
-		    !(thread->running && thread_is_zombie(thread)))
-			return true;
-	}
-	return false;
-}
-
-void nonstop_reported(struct inferior *inferior)
-{
-	inferior->control->awaited = is_resumed(inferior);
-}
-
-bool nonstop_any_resumed(const struct run *run)
-{
-	const struct inferior *inferior;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (is_resumed(inferior))
-			return true;
-	}
-	return false;
 }

@@ -27,16 +27,12 @@ void pending_set_end(struct run *run, const struct event *event);
 /** Notes the end of a thread whose process lives on. */
 void pending_set_thread_end(struct run *run, const struct inferior *inferior, pid_t tid,
 			    int status);
+/** Forgets one of these. */
+void pending_drop_thread_end(struct run *run, struct pending_stop *pending);
 /** Forgets the ends of a process's threads (0: of all of them). */
 void pending_forget_thread_ends(struct run *run, pid_t pid);
 /** Forgets a thread's stop. */
 void pending_clear(struct thread *thread);
-
-/**
- * Forgets a thread's stop if the client, who is resuming the thread, has made it
- * moot: the breakpoint is gone, the PC was changed, the step is no longer wanted.
- */
-void pending_drop_stale(struct run *run, struct thread *thread);
 
 /** Is this a signal that the client does not want to hear of? */
 bool pending_may_pass(const struct run *run, const struct event *event);
@@ -46,12 +42,5 @@ void pending_pass_signal(const struct run *run, struct thread *thread);
 /** Turns a pending stop that nobody is to hear of into what it means for the thread
  * when that is resumed: a signal into its delivery. */
 void pending_pass(struct thread *thread);
-
-/** Is there a stop of a thread that the client resumed, or of a process? */
-bool pending_any(const struct run *run);
-/** Takes the pending stop of this thread. */
-void pending_take_thread(struct run *run, struct thread *thread, struct stop *stop);
-/** Takes the stop to report next. False: there is none. */
-bool pending_take(struct run *run, struct stop *stop);
 
 #endif

@@ -5,6 +5,7 @@
 #include "inferior/thread.h"
 #include "stops/alone.h"
 #include "stops/halt.h"
+#include "stops/next_stop.h"
 #include "stops/pending.h"
 #include "stops/ready.h"
 #include "stops/resuming.h"
@@ -39,7 +40,7 @@ static bool may_run(struct run *run, struct thread *thread)
 /* In all-stop mode, a stop to report is one for everybody. */
 static bool is_stopping(const struct run *run)
 {
-	return !run->non_stop && run->running && pending_any(run);
+	return !run->non_stop && run->running && next_stop_any(run);
 }
 
 /* ---- stepping over ---- */

@@ -16,6 +16,7 @@
 #include "inferior/thread_end.h"
 #include "inferior/wait.h"
 #include "stops/alone.h"
+#include "stops/client_view.h"
 #include "stops/commit.h"
 #include "stops/events.h"
 #include "stops/halt.h"
@@ -24,12 +25,13 @@
 #include "stops/interrupt.h"
 #include "stops/location.h"
 #include "stops/look.h"
-#include "stops/nonstop.h"
+#include "stops/next_stop.h"
 #include "stops/pending.h"
 #include "stops/planted.h"
 #include "stops/proceed.h"
 #include "stops/ready.h"
 #include "stops/replay.h"
+#include "stops/stale.h"
 #include "stops/traps.h"
 #include "stops/unattended.h"
 #include "stops/watch.h"
@@ -93,7 +95,7 @@ static void request_stop(struct run *run, struct thread *thread)
 
 void run_set_action(struct run *run, struct thread *thread, struct resume_action action)
 {
-	if (!nonstop_is_known(run, thread))
+	if (!client_view_is_right(run, thread))
 		return;
 	if (run->non_stop && action.kind == RESUME_STOP) {
 		request_stop(run, thread);
@@ -163,7 +165,7 @@ static void prepare_thread(struct run *run, struct thread *thread)
 		return;
 	thread->control->fresh = false;
 	pay_signal(thread);
-	pending_drop_stale(run, thread);
+	stale_drop(run, thread);
 	pending_pass_signal(run, thread);
 	/* The client's signal must not get lost behind a stop that is reported
 	 * before the thread runs. */
@@ -236,7 +238,7 @@ struct error *run_resume(struct run *run)
 	if (TAILQ_EMPTY(&run->inferiors.list) && !run->non_stop)
 		return error_create(0,
 				    "no process to resume: start one (run) or attach");
-	if (!run->non_stop && !unattended_any(run))
+	if (!run->non_stop && !control_any_unattended(run))
 		alone_forget_step(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!error)
@@ -245,7 +247,7 @@ struct error *run_resume(struct run *run)
 	if (error)
 		forget_fresh(run);
 	else
-		run->running = !run->non_stop || nonstop_any_resumed(run);
+		run->running = !run->non_stop || client_view_any_resumed(run);
 	/* The client asked before it resumed: nobody is to run. */
 	if (!error && run->interrupt_requested)
 		interrupt_answer_at_once(run);
@@ -321,9 +323,9 @@ static void report(struct run *run, const struct stop *stop)
 		clear_actions(run);
 	} else if (thread) {
 		clear_action(thread);
-		nonstop_reported(thread->inferior);
+		client_view_reported(thread->inferior);
 	}
-	run->running = run->non_stop && nonstop_any_resumed(run);
+	run->running = run->non_stop && client_view_any_resumed(run);
 }
 
 /* In non-stop mode one at a time. */
@@ -334,11 +336,11 @@ static bool may_report(const struct run *run)
 
 static bool report_pending(struct run *run, struct stop *stop)
 {
-	if (!may_report(run) || !pending_any(run))
+	if (!may_report(run) || !next_stop_any(run))
 		return false;
 	if (!run->non_stop)
 		halt_all(run);
-	if (!pending_take(run, stop))
+	if (!next_stop_take(run, stop))
 		return false;
 	report(run, stop);
 	return true;
@@ -375,6 +377,18 @@ static bool report_no_resumed(struct run *run, struct stop *stop)
 	return true;
 }
 
+/*
+ * Nobody has answered: who was asked may sleep where it cannot stop. In all-stop mode
+ * everybody is asked anyway. In the end one that is late answers.
+ */
+static void answer_late(struct run *run)
+{
+	halt_all(run);
+	if (run->interrupt_requested && !next_stop_any(run))
+		interrupt_answer_at_once(run);
+	proceed_all(run);
+}
+
 static bool poll_stop(struct run *run, struct stop *stop)
 {
 	struct event event;
@@ -396,8 +410,8 @@ static bool poll_stop(struct run *run, struct stop *stop)
 	note_ended_leaders(run);
 	if (report_pending(run, stop))
 		return true;
-	if (run->running && run->interrupt_requested)
-		interrupt_go_on(run);
+	if (run->running && run->interrupt_requested && interrupt_is_overdue(run))
+		answer_late(run);
 	if (report_pending(run, stop))
 		return true;
 	return !run->more && report_no_resumed(run, stop);
@@ -441,7 +455,7 @@ void run_forget_wishes(struct run *run)
 
 	run->wishes = (struct run_wishes){0};
 	run->engines.every_write = false;
-	if (!unattended_any(run))
+	if (!control_any_unattended(run))
 		variables_forget(&run->engines.variables);
 	memset(run->pass_signal, 0, sizeof(run->pass_signal));
 	memset(run->withhold_signal, 0, sizeof(run->withhold_signal));

@@ -12,9 +12,9 @@
  * step over a trap, or with a stop that waits to be reported.
  *
  * Handlers of events note, one loop acts. A handler changes what is known: it sets a
- * pending stop, notes that a thread may go on, or what has to be done while all are held.
- * Only the loop, and what a client asks for, halts and resumes threads; handlers run
- * inside a halt, too, and so must not begin one.
+ * pending stop, notes that a thread may go on, or what has to be done while all are
+ * held. Only the loop, and what a client asks for, halts and resumes threads; handlers
+ * run inside a halt, too, and so must not begin one.
  *
  *   run          what the client asks for and is told; the loop
  *   proceed      what the loop does after an event: letting threads run, stepping over
@@ -26,8 +26,12 @@
  *   pending      noted: stops
  *   ready        ... who may go on
  *   alone        ... who runs alone, and why
+ *   next_stop    which of the stops is told next
+ *   stale        stops that have become moot
+ *   client_view  what the client knows of threads
  *   life         how inferiors come and go
- *   nonstop      non-stop mode: which stops the client knows of
+ *   leave        ... go
+ *   nonstop      into non-stop mode and out of it
  *   interrupt    Ctrl-C: which thread answers
  *   unattended   those that run with nobody to tell
  */
@@ -149,7 +153,7 @@ struct error *run_unpause(struct run *run);
 /**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be reported,
  * and everything is stopped. Non-stop mode: only that thread is; no other stop is
- * reported before run_acknowledge.
+ * reported before client_view_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
 /**

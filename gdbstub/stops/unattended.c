@@ -2,27 +2,9 @@
 #include "stops/unattended.h"
 
 #include "inferior/inferiors.h"
-#include "stops/halt.h"
-#include "stops/life.h"
-#include "stops/nonstop.h"
+#include "stops/leave.h"
 #include "stops/pending.h"
 #include "stops/proceed.h"
-
-bool unattended_any(const struct run *run)
-{
-	const struct inferior *inferior;
-
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (inferior->unattended)
-			return true;
-	}
-	return false;
-}
-
-const struct output *run_output(const struct run *run, const struct inferior *inferior)
-{
-	return inferior->unattended ? &run->own_output : &run->output;
-}
 
 /* A child that the client wished to hear of, when it was still there. */
 static void release_child(struct run *run, const struct thread *thread)
@@ -31,7 +13,7 @@ static void release_child(struct run *run, const struct thread *thread)
 		&run->inferiors, thread->control->pending_stop->stop.child);
 
 	if (child)
-		life_leave(run, child, 0, 0);
+		leave_inferior(run, child, 0, 0);
 }
 
 /* Of a stop that nobody is to be told of, only the signal matters. */
@@ -58,7 +40,7 @@ void unattended_go_on(struct run *run)
 	struct inferior *inferior;
 	struct thread *thread;
 
-	if (!unattended_any(run))
+	if (!control_any_unattended(run))
 		return;
 	while ((inferior = ended(run))) {
 		breakpoints_destroy(inferior->breakpoints, true);
@@ -73,42 +55,4 @@ void unattended_go_on(struct run *run)
 		}
 	}
 	proceed_all(run);
-}
-
-struct error *run_leave(struct run *run, struct inferior *inferior)
-{
-	struct thread *thread;
-	struct error *error;
-
-	if (!run->non_stop)
-		run_halt(run);
-	halt_all(run);
-	breakpoints_remove_all(inferior->breakpoints);
-	inferior->control->hidden = true;
-	inferior->unattended = true;
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
-		thread->control->action =
-			(struct resume_action){.kind = RESUME_CONTINUE};
-		thread->control->fresh = true;
-	}
-	error = run_resume(run);
-	run->running = run->non_stop && nonstop_any_resumed(run);
-	return error;
-}
-
-void run_rejoin(struct run *run)
-{
-	struct inferior *inferior;
-
-	if (!unattended_any(run))
-		return;
-	halt_all(run);
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (!inferior->unattended)
-			continue;
-		inferior->control->hidden = false;
-		inferior->unattended = false;
-	}
-	run->running = true;
-	run_halt(run);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stops/client_view.h"
 #include "stops/nonstop.h"
 #include "tests/unit/run_place.h"
 
@@ -169,11 +170,11 @@ Test(run, what_has_ended_is_left_alone)
 		cr_assert_not(run_poll(&run, &stop));
 		usleep(100);
 	}
-	run_acknowledge(&run);
+	client_view_acknowledge(&run);
 	stop = wait_stop(&run);
 	cr_expect_eq(stop.kind, STOP_EXITED);
 	cr_expect_eq(stop.status, 5);
-	run_acknowledge(&run);
+	client_view_acknowledge(&run);
 	stop = wait_stop(&run);
 	cr_expect_eq(stop.kind, STOP_EXITED);
 	cr_expect_eq(stop.status, 42);
