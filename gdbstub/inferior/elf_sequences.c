@@ -69,7 +69,10 @@ static enum symbols_sequences look_at(Elf *elf, const GElf_Shdr *header, Elf_Dat
 
 	if (data && data->d_buf)
 		array.count = data->d_size / sizeof(*rows);
-	rows = array.count > 0 ? malloc(array.count * sizeof(*rows)) : NULL;
+	/* malloc() would align them to 16, which is too little. */
+	rows = array.count > 0 ? aligned_alloc(_Alignof(struct rseq_cs),
+					       array.count * sizeof(*rows))
+			       : NULL;
 	if (!rows)
 		return SEQUENCES_NONE;
 	memcpy(rows, data->d_buf, array.count * sizeof(*rows));

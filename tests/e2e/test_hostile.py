@@ -102,8 +102,9 @@ def readers(server):
 class Watch:
     """Sees how much memory the server and its readers need meanwhile."""
 
-    def __init__(self, t, server):
+    def __init__(self, t, server, client):
         self.t, self.server = t, server
+        client.ask("?")  # the server has tried its engines by now
         self.normal = peak(server.serving)
         self.most = 0
         self.ended = threading.Event()
@@ -150,7 +151,7 @@ def test_forged_dynamic_section(t):
     t.truehit_only("bounds")
     server, _, _ = attach(t, "dynamic")
     client = rsp.Client(server)
-    with Watch(t, server):
+    with Watch(t, server, client):
         t.match(r"^E\.the program's dynamic section has more than 65536 rows",
                 client.ask("qXfer:libraries-svr4:read::0,fff"))
     ends_on_request(t, server, "dynamic section")
@@ -160,7 +161,7 @@ def test_forged_list_of_libraries(t):
     t.truehit_only("bounds")
     server, _, _ = attach(t, "libraries")
     client = rsp.Client(server)
-    with Watch(t, server):
+    with Watch(t, server, client):
         for _ in range(2):
             t.match("^m<library-list-svr4",
                     client.ask("qXfer:libraries-svr4:read::0,fff"))
@@ -175,7 +176,7 @@ def test_endless_arguments(t):
     t.truehit_only("bounds")
     server, _, _ = attach(t, "arguments")
     client = rsp.Client(server)
-    with Watch(t, server):
+    with Watch(t, server, client):
         t.match("^[ml]<osdata", client.ask("qXfer:osdata:read:processes:0,fff"))
     ends_on_request(t, server, "arguments")
 
@@ -285,7 +286,7 @@ def test_packed_symbols_that_unpack_without_end(t):
     t.note(f"{os.path.getsize(program)} bytes")
     server = t.server("COMM", program)
     client = rsp.Client(server)
-    with Watch(t, server) as watch:
+    with Watch(t, server, client) as watch:
         shown = breakpoint_at_start(client)
         t.match(r" loop\+0x[0-9a-f]+ ", shown)
         # On a slow machine the time is over before the memory is used up.
