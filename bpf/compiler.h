@@ -15,7 +15,7 @@
 
 #include "agent/ir.h"
 #include "base/buffer.h"
-#include "bpf/compile.h"
+#include "bpf/options.h"
 #include "bpf/emit.h"
 #include "bpf/hits.h"
 

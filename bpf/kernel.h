@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "bpf/compile.h"
+#include "bpf/options.h"
 #include "bpf/hits.h"
 #include "bpf/ring.h"
 

@@ -409,6 +409,8 @@ static void perf_event_print_found(const struct engine *engine, struct buffer *o
 const struct engine_ops perf_event_engine = {
 	.name = "perf_event",
 	.title = "hardware breakpoints, conditions decided in the kernel by BPF",
+	.by_slots = true,
+	.drops_in_place = true,
 	.probe = perf_event_probe,
 	.deinit = perf_event_deinit,
 	.insert = perf_event_insert,

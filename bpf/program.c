@@ -9,6 +9,7 @@
 #include "agent/expr.h"
 #include "agent/insn.h"
 #include "base/log.h"
+#include "bpf/compile.h"
 
 enum {
 	VERIFIER_LOG_SIZE = 16 * 1024,

@@ -18,7 +18,7 @@
 
 #include "agent/list.h"
 #include "base/error.h"
-#include "bpf/compile.h"
+#include "bpf/options.h"
 #include "bpf/kernel.h"
 
 /** Programs that nobody uses are kept up to this number. */

@@ -19,7 +19,7 @@
 #include "bpf/kernel.h"
 #include "inferior/mapping.h"
 #include "inferior/proc.h"
-#include "stops/breakpoints.h"
+#include "stops/text.h"
 #include "stops/text.h"
 #include "stops/traps.h"
 

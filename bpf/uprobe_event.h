@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "bpf/compile.h"
+#include "bpf/options.h"
 #include "inferior/inferior.h"
 #include "inferior/mapping.h"
 

@@ -19,6 +19,8 @@
 #include "rsp/packet.h"
 #include "rsp/report.h"
 #include "rsp/threads.h"
+#include "stops/breakpoints.h"
+#include "stops/client_view.h"
 #include "stops/engines.h"
 #include "stops/interrupt.h"
 #include "stops/life.h"
@@ -89,8 +91,7 @@ static void poll_stops(struct server *server)
 
 static void begin_session(struct server *server)
 {
-	session_deinit(&server->client.session);
-	session_init(&server->client.session);
+	packet_renew_session(&server->client.session);
 	server->client.session.disabled = server->options.disabled;
 	if (!arch_native()->memory_tags || !arch_native()->memory_tags())
 		server->client.session.disabled |= DISABLE_MEMORY_TAGS;
@@ -124,6 +125,7 @@ static void release_program(struct server *server)
 		struct error *error _cleanup_error_ = NULL;
 
 		breakpoints_remove_all(inferior->breakpoints);
+		client_view_end(inferior);
 		if (running && !inferior->control->hidden &&
 		    breakpoints_persist(inferior->breakpoints))
 			error = run_leave(&server->run, inferior);
@@ -433,7 +435,7 @@ static void close_server(struct server *server)
 	say_processes(server, "Killing", false);
 	say_processes(server, "Detaching", true);
 	run_deinit(&server->run);
-	session_deinit(&server->client.session);
+	packet_renew_session(&server->client.session);
 	server->run.inferiors.client = PATIENCE_NOBODY;
 	connection_destroy(server->client.connection);
 	server->client.connection = NULL;
@@ -471,7 +473,6 @@ int server_main(struct server *server)
 	if (server->client.over_stdio)
 		server->run.own_output = output_descriptor(STDERR_FILENO);
 	server->run.output = console_output(&server->client);
-	session_init(&server->client.session);
 	error = open_program(server);
 	if (error) {
 		log_info("%s\nExiting", error_text(error));

@@ -40,7 +40,6 @@
 #include "inferior/status.h"
 #include "inferior/thread.h"
 #include "inferior/thread_end.h"
-#include "inferior/threaddb.h"
 #include "inferior/wait.h"
 
 /* ---- stops inside system calls ---- */
@@ -237,7 +236,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 	thread->running = false;
 	thread->injected_signal = 0;
 	memory_open(inferior);
-	threaddb_forget(inferior);
+	inferior_forget_threaddb(inferior);
 	compat_find_out(inferior);
 	event->kind = EVENT_EXEC;
 	event->thread = thread;

@@ -49,6 +49,12 @@ void inferior_warn(struct inferior *inferior, const char *text)
 	log_warning("process %d: %s", (int)inferior->pid, text);
 }
 
+void inferior_forget_threaddb(struct inferior *inferior)
+{
+	if (inferior->threaddb)
+		inferior->forget_threaddb(inferior);
+}
+
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid)
 {
 	struct inferior *inferior;

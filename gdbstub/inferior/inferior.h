@@ -128,8 +128,9 @@ struct inferior {
 	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;		   /* /proc/PID/task/TID/mem, or -1 */
 	pid_t mem_tid;		   /* the TID */
-	struct threaddb *threaddb; /* of threaddb.c; NULL until used */
-	uint64_t warnings[4];	   /* hashes of what inferior_warn has said last */
+	struct threaddb *threaddb; /* of threaddb.c; NULL until used; forgotten by: */
+	void (*forget_threaddb)(struct inferior *inferior);
+	uint64_t warnings[4]; /* hashes of what inferior_warn has said last */
 	unsigned int nwarnings;
 	struct inferiors *owner;
 };
@@ -173,6 +174,10 @@ void inferior_patience(const struct inferior *inferior, struct patience *patienc
 /** Says on stderr what is wrong with the inferior, once: each of the last warnings is
  * not repeated. */
 void inferior_warn(struct inferior *inferior, const char *text);
+
+/** What libthread_db knows of the inferior holds no longer: the program has ended, or
+ * runs another one. */
+void inferior_forget_threaddb(struct inferior *inferior);
 
 struct inferior *inferior_find(struct inferiors *inferiors, pid_t pid);
 /** Is it a process of its own for the kernel, rather than a thread of one? */

@@ -8,7 +8,6 @@
 #include "inferior/syscalls.h"
 #include "inferior/terminal.h"
 #include "inferior/thread.h"
-#include "inferior/threaddb.h"
 
 void inferiors_init(struct inferiors *inferiors)
 {
@@ -75,7 +74,7 @@ void inferior_destroy(struct inferior *inferior)
 	}
 	terminal_return(inferior->pid, inferior->lender_group);
 	early_forget(inferior);
-	threaddb_forget(inferior);
+	inferior_forget_threaddb(inferior);
 	while (!TAILQ_EMPTY(&inferior->threads))
 		thread_destroy(TAILQ_FIRST(&inferior->threads));
 	TAILQ_REMOVE(&inferior->owner->list, inferior, link);

@@ -143,6 +143,7 @@ static struct threaddb *state_of(struct inferior *inferior)
 	db->ps.inferior = inferior;
 	db->ps.symbols = &db->symbols;
 	inferior->threaddb = db;
+	inferior->forget_threaddb = threaddb_forget;
 	if (thread_symbols_add(&db->symbols, tls_symbol_names()) == 0)
 		return db;
 	threaddb_forget(inferior);

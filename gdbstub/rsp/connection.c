@@ -11,7 +11,6 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "rsp/frame.h"
-#include "rsp/session.h"
 
 enum {
 	READ_SIZE = 65536,

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RSP_PACKET_SIZE = 0x20000 }; /* holds the biggest condition that gdb sends */
+
 #include "base/buffer.h"
 
 /** What the decoder found. */

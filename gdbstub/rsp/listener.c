@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "rsp/connection.h"
-#include "rsp/session.h"
+#include "rsp/frame.h"
 
 enum { BACKLOG = 8, PORT_TRIES = 16 };
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "rsp/binary.h"
 #include "rsp/packet.h"
-#include "rsp/session.h"
+#include "rsp/frame.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"
 #include "stops/breakpoints.h"

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "rsp/packet.h"
-#include "rsp/session.h"
+#include "rsp/frame.h"
 #include "rsp/threads.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "inferior/threaddb.h"
 #include "rsp/console.h"
+#include "rsp/frame.h"
 #include "rsp/packet.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"

@@ -16,6 +16,8 @@ struct client;
 
 /** Sends "%Stop:...". */
 void notify_stop(struct client *client, const struct stop *stop);
+/** Appends the next stop to tell, or OK if there is none. */
+void notify_next(struct client *client, struct buffer *reply);
 /** The reply to `?`: the stop of one thread, or OK if all run. Other stopped threads
  * tell when they are asked to stop. */
 struct error *notify_first(struct client *client, struct buffer *reply);

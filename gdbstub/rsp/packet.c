@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "inferior/compat.h"
 #include "rsp/disable.h"
+#include "rsp/vfile.h"
 #include "rsp/xfer.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"
@@ -191,4 +192,11 @@ void packet_dispatch(struct client *client, const char *packet, size_t len,
 		buffer_append_string(reply, "E01");
 	else
 		append_error_text(reply, error_text(error));
+}
+
+void packet_renew_session(struct session *session)
+{
+	vfile_destroy(session->vfile);
+	xfer_destroy(session->xfer);
+	*session = (struct session){0};
 }

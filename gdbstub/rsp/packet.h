@@ -11,6 +11,7 @@
 #include "rsp/parse.h"
 
 struct client;
+struct session;
 
 /**
  * Handles one packet. @args is what follows the packet's name (and its
@@ -54,19 +55,20 @@ void packet_dispatch(struct client *client, const char *packet, size_t len,
  * for the packets that are disabled. */
 void packet_append_features(unsigned int disabled, struct buffer *out);
 
+/** Frees what handlers have kept in the session, and makes it a new one. */
+void packet_renew_session(struct session *session);
+
 /* Handlers, by file. */
 
 /* query.c */
 packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
 	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
-	packet_QNonStop;
+	packet_QNonStop, packet_H, packet_T;
 /* wishes.c: what the client wants to hear of */
 packet_handler packet_QPassSignals, packet_QProgramSignals, packet_QCatchSyscalls,
 	packet_QThreadEvents, packet_QThreadOptions;
 /* tls.c */
 packet_handler packet_qGetTLSAddr, packet_qSymbol;
-/* threads.c: H, T */
-packet_handler packet_H, packet_T;
 /* registers.c */
 packet_handler packet_g, packet_G, packet_p, packet_P;
 /* memory.c */
@@ -76,9 +78,7 @@ packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
 packet_handler packet_qMemTags, packet_QMemTags;
 /* resume.c */
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
-	packet_s, packet_S, packet_vCtrlC;
-/* notify.c */
-packet_handler packet_vStopped;
+	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
 /* breakpoint.c */
 packet_handler packet_Z, packet_z, packet_wants_every_write,
 	packet_QTruehit_WatchCondition;

@@ -11,6 +11,7 @@
 #include "rsp/threads.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"
+#include "stops/breakpoints.h"
 #include "stops/life.h"
 #include "stops/unattended.h"
 

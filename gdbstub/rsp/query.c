@@ -4,6 +4,7 @@
 
 #include "inferior/inferior.h"
 #include "inferior/proc.h"
+#include "rsp/frame.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/xfer.h"
@@ -174,5 +175,41 @@ struct error *packet_qThreadExtraInfo(struct client *client, struct cursor *args
 		return error_create(0, "no such thread");
 	thread_name(thread, name, sizeof(name));
 	buffer_append_hex(reply, name, strlen(name));
+	return NULL;
+}
+
+/* ---- threads ---- */
+
+/* H: which thread the packets that follow are about. */
+struct error *packet_H(struct client *client, struct cursor *args, struct buffer *reply)
+{
+	struct session *session = &client->session;
+	struct thread_id *chosen = NULL, id;
+
+	if (cursor_char(args, 'g'))
+		chosen = &session->general;
+	else if (cursor_char(args, 'c'))
+		chosen = &session->resuming;
+	if (!chosen)
+		return NULL;
+	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
+		return error_create(0, "H: not a thread id");
+	if ((id.tid > 0 || id.pid > 0) && !threads_find(client, &id))
+		return error_create(0, "no such thread");
+	*chosen = id;
+	buffer_append_string(reply, "OK");
+	return NULL;
+}
+
+/* T: does the thread live? */
+struct error *packet_T(struct client *client, struct cursor *args, struct buffer *reply)
+{
+	struct thread_id id;
+
+	if (!cursor_thread_id(args, &id) || cursor_left(args) > 0)
+		return error_create(0, "T: not a thread id");
+	if (!threads_find(client, &id))
+		return error_create(0, "no such thread");
+	buffer_append_string(reply, "OK");
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "rsp/threads.h"
 #include "rsp/chosen.h"
 #include "rsp/client.h"
+#include "stops/client_view.h"
 #include "stops/run.h"
 
 /* One action of vCont and the threads that it is for. */
@@ -302,5 +303,18 @@ struct error *packet_vCtrlC(struct client *client, struct cursor *args,
 	(void)args;
 	client_interrupt(client);
 	buffer_append_string(reply, "OK");
+	return NULL;
+}
+
+/* The client has the stop that it was told last, and asks for the next one. */
+struct error *packet_vStopped(struct client *client, struct cursor *args,
+			      struct buffer *reply)
+{
+	(void)args;
+	client_view_acknowledge(client->run);
+	if (client->run->non_stop)
+		notify_next(client, reply);
+	else
+		buffer_append_string(reply, "OK");
 	return NULL;
 }

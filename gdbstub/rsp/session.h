@@ -9,8 +9,6 @@
 #include "base/buffer.h"
 #include "rsp/parse.h"
 
-enum { RSP_PACKET_SIZE = 0x20000 }; /* holds the biggest condition that gdb sends */
-
 struct session {
 	bool no_ack;	  /* QStartNoAckMode */
 	bool extended;	  /* `!` or target extended-remote */
@@ -33,8 +31,5 @@ struct session {
 	struct vfile *vfile;	   /* of vfile.c; NULL until used */
 	struct xfer *xfer;	   /* of xfer.c; NULL until used */
 };
-
-void session_init(struct session *session);
-void session_deinit(struct session *session);
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "inferior/proc.h"
 #include "rsp/binary.h"
+#include "rsp/frame.h"
 #include "rsp/packet.h"
 #include "rsp/client.h"
 

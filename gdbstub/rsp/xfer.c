@@ -14,6 +14,7 @@
 #include "inferior/solib.h"
 #include "inferior/threaddb.h"
 #include "rsp/binary.h"
+#include "rsp/frame.h"
 #include "rsp/packet.h"
 #include "rsp/threads.h"
 #include "rsp/chosen.h"

@@ -16,9 +16,6 @@
 #include "stops/planted.h"
 #include "stops/trap.h"
 #include "stops/location.h"
-#include "stops/look.h"
-#include "stops/pending.h"
-#include "stops/replay.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
 
@@ -48,7 +45,6 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_destroy(breakpoints, location);
 	}
 	handed_clear(&breakpoints->handed);
-	replay_end(breakpoints);
 	old_traps_clear(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
 	index_deinit(breakpoints);
@@ -315,18 +311,6 @@ struct location *breakpoints_wanted(const struct breakpoints *breakpoints,
 	return location;
 }
 
-/* Whoever was shown before its access is where it is. */
-static void end_pictures(struct breakpoints *breakpoints)
-{
-	struct thread *thread;
-
-	replay_end(breakpoints);
-	TAILQ_FOREACH (thread, &breakpoints->inferior->threads, link) {
-		if (look_is_shown(thread))
-			pending_clear(thread);
-	}
-}
-
 void breakpoints_remove_all(struct breakpoints *breakpoints)
 {
 	struct location *location;
@@ -334,7 +318,6 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		location->wanted &= location->commands.persistent;
 	handed_clear(&breakpoints->handed);
-	end_pictures(breakpoints);
 }
 
 bool breakpoints_persist(const struct breakpoints *breakpoints)
@@ -382,7 +365,6 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 		location_destroy(breakpoints, location);
 	}
 	handed_clear(&breakpoints->handed);
-	replay_end(breakpoints);
 	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;
 	traps_update_shadow(breakpoints, false);

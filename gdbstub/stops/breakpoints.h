@@ -8,31 +8,7 @@
 #ifndef TRUEHIT_STOPS_BREAKPOINTS_H
 #define TRUEHIT_STOPS_BREAKPOINTS_H
 
-#include "stops/engine.h"
-#include "stops/handed.h"
-#include "stops/sequences.h"
-
-TAILQ_HEAD(location_list, location);
-
-/** The locations of one inferior. */
-struct breakpoints {
-	struct inferior *inferior;
-	struct engines *engines;
-	struct location_list locations, watchpoints;
-	struct table by_cell, by_place, by_number; /* index.h */
-	struct handed_list handed; /* conditions for what has none of its own */
-	unsigned int last_number;  /* given to a location; none is given twice */
-	struct replay *replay;	   /* what the client is shown; NULL: memory as it is */
-	pid_t shown_before; /* the thread whose access it is shown before (look.h); 0 */
-	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
-	struct table old_by_addr;
-	bool inspected; /* since the last resume, its traps (inspect.h) */
-	bool swept;	/* since the last resume, for locations that have vanished */
-	bool uprobed; /* the kernel has, or has had, traps of its own in this memory */
-	struct sequences_free sequences_free;
-	char *refusal; /* why the last location that found no slot since the last
-			* resume found none, or NULL */
-};
+#include "stops/location.h"
 
 /** NULL: out of memory. Sets inferior->breakpoints. */
 struct breakpoints *breakpoints_create(struct inferior *inferior,

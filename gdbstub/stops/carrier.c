@@ -3,7 +3,7 @@
 
 struct share *share_of(const struct location *location)
 {
-	if (location->state == LOCATION_OUT || location->engine->ops != &shared_engine)
+	if (location->state == LOCATION_OUT || !location->engine->ops->shares)
 		return NULL;
 	return location->engine_data;
 }

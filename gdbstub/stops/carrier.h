@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 enum { SHARE_MEMBERS_MAX = HITS_MAX };
 

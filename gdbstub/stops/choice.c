@@ -61,7 +61,7 @@ bool choice_needs_slot(const struct location *location)
 const char *choice_restarts(const struct location *location)
 {
 	if (!choice_needs_slot(location) || location->state == LOCATION_OUT ||
-	    location->engine->ops == &perf_event_engine)
+	    location->engine->ops->drops_in_place)
 		return NULL;
 	return "each hit stops its thread, so that the restartable sequence (rseq) "
 	       "begins anew: one that tries until it succeeds does not get past a "

@@ -3,6 +3,9 @@
 
 #include "inferior/proc.h"
 #include "inferior/thread_end.h"
+#include "stops/look.h"
+#include "stops/pending.h"
+#include "stops/replay.h"
 
 void client_view_acknowledge(struct run *run)
 {
@@ -50,4 +53,15 @@ bool client_view_any_resumed(const struct run *run)
 			return true;
 	}
 	return false;
+}
+
+void client_view_end(struct inferior *inferior)
+{
+	struct thread *thread;
+
+	replay_end(inferior);
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (look_is_shown(thread))
+			pending_clear(thread);
+	}
 }

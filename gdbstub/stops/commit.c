@@ -23,7 +23,7 @@ static bool is_chosen_otherwise(const struct location *location)
 /* A trap of ours from before there were uprobes. */
 static bool meets_uprobes(const struct location *location)
 {
-	return location->engine->ops == &int3_engine && !location->among_uprobes &&
+	return location->engine->ops->own_traps && !location->among_uprobes &&
 	       choice_among_uprobes(location->inferior);
 }
 

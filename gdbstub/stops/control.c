@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "stops/ready.h"
-#include "stops/run.h"
+#include "stops/run_state.h"
 
 static bool thread_made(struct thread *thread)
 {
@@ -39,6 +39,7 @@ static void inferior_gone(struct inferior *inferior)
 	struct inferior_control *control = take_ptr(inferior->control);
 
 	free(control->pending_stop);
+	free(control->replay);
 	free(control);
 }
 

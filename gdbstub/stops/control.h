@@ -13,6 +13,7 @@ struct last_hit;
 struct look;
 struct output;
 struct pending_stop;
+struct replay;
 
 enum { HITS_IN_VAIN_MAX = 16 }; /* no instruction can hit more */
 
@@ -71,6 +72,7 @@ TAILQ_HEAD(control_list, thread_control);
 
 struct inferior_control {
 	struct pending_stop *pending_stop; /* its end, not yet reported */
+	struct replay *replay; /* what the client is shown; NULL: memory as it is */
 	bool awaited;	 /* non-stop: the client has resumed a thread, and waits */
 	bool seen;	 /* a client has been told of a stop of it */
 	bool hidden;	 /* forked: the client has not been told of it yet */

@@ -3,7 +3,7 @@
  * Hardware locations over ptrace's debug registers: every hit stops the thread
  * and the stub evaluates the condition. Needs no privilege beyond ptrace.
  */
-#include "stops/debugreg.h"
+#include "stops/engine.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -107,7 +107,7 @@ static int set_all_threads(const struct slots *slots)
 	return err;
 }
 
-void debugreg_catch_up(const struct engine *engine, struct thread *thread)
+static void debugreg_catch_up(struct engine *engine, struct thread *thread)
 {
 	const struct slots none = {0};
 	const struct slots *slots =
@@ -420,6 +420,8 @@ static void debugreg_deinit(struct engine *engine)
 const struct engine_ops debugreg_engine = {
 	.name = "debugreg",
 	.title = "debug registers over ptrace, conditions in the stub",
+	.by_slots = true,
+	.hits_repeat = true,
 	.probe = debugreg_probe,
 	.deinit = debugreg_deinit,
 	.insert = debugreg_insert,
@@ -429,4 +431,5 @@ const struct engine_ops debugreg_engine = {
 	.thread_added = debugreg_thread_added,
 	.on_stop = debugreg_on_stop,
 	.describe = debugreg_describe,
+	.catch_up = debugreg_catch_up,
 };

@@ -9,6 +9,16 @@ void engines_set_watch_kernel(struct engines *engines, bool on)
 		engines->engine[i].watch_kernel = on;
 }
 
+void engines_catch_up(struct engines *engines, struct thread *thread)
+{
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->catch_up)
+			engine->ops->catch_up(engine, thread);
+	}
+}
+
 void engines_settle(struct engines *engines)
 {
 	for (int i = 0; i < NENGINES; i++) {

@@ -157,6 +157,27 @@ struct engine_ops {
 	/** What it is, for `monitor engines`. */
 	const char *title;
 
+	/** Its hits are the processor's debug exceptions, whoever sets the registers.
+	 */
+	bool by_slots;
+	/** A false hit stops no thread, which stays at its instruction: a restartable
+	 * sequence goes on. */
+	bool drops_in_place;
+	/** A thread that is resumed where it has hit hits again, where the processor
+	 * does that (arch_ops.debugreg_hits_repeat). */
+	bool hits_repeat;
+	/** Its traps are bytes that it writes into the program's memory. */
+	bool own_traps;
+	/**
+	 * Its traps are the kernel's: a single step at one runs the program and the
+	 * instruction, which the kernel takes from the file that is mapped there, and
+	 * ends by a SIGTRAP of SI_USER.
+	 */
+	bool kernel_traps;
+	/** Its locations share what another engine has in place: engine_data is a
+	 * struct share (carrier.h). */
+	bool shares;
+
 	/**
 	 * Finds out by doing whether the engine works here, and makes its
 	 * state. An error says what is missing and what the user can do.
@@ -200,6 +221,10 @@ struct engine_ops {
 	int (*thread_added)(struct engine *engine, struct location *location,
 			    struct thread *thread);
 
+	/** A stopped thread may have missed what was done while it could not be reached
+	 * (thread->debugreg_stale). NULL: nothing of that is a thread's own. */
+	void (*catch_up)(struct engine *engine, struct thread *thread);
+
 	/**
 	 * How many more slots of a kind every thread has, found out by taking them, or
 	 * a negative errno. NULL: it takes part in what others find out only.
@@ -219,12 +244,6 @@ struct engine_ops {
 	 * have moved back to the location, is to go on behind it. NULL: it has not.
 	 */
 	void (*pass)(struct engine *engine, struct thread *thread);
-	/**
-	 * Its traps are the kernel's: a single step at one runs the program and the
-	 * instruction, which the kernel takes from the file that is mapped there, and
-	 * ends by a SIGTRAP of SI_USER.
-	 */
-	bool kernel_traps;
 	/**
 	 * Puts the program's own bytes into @data, read from memory at @addr, for traps
 	 * of the engine's that are no location's: the kernel's are at each place where
@@ -332,6 +351,8 @@ void engines_set_watch_kernel(struct engines *engines, bool on);
 /** Why writes by system calls are no hits of this engine's watchpoints; NULL: they are.
  */
 const char *engine_no_kernel_hits(const struct engine *engine);
+/** A thread that could not be reached can be (engine_ops.catch_up). */
+void engines_catch_up(struct engines *engines, struct thread *thread);
 /** Waits until all that was taken out is really gone (engine_ops.settle). */
 void engines_settle(struct engines *engines);
 /** Closes all descriptors that are not needed now (engine_ops.give_back). */

@@ -7,7 +7,6 @@
 #include "inferior/thread.h"
 #include "stops/alone.h"
 #include "stops/commit.h"
-#include "stops/debugreg.h"
 #include "stops/fork.h"
 #include "stops/hit.h"
 #include "stops/interrupt.h"
@@ -388,7 +387,7 @@ void events_handle(struct run *run, const struct event *event)
 	log_debug(LOG_STOPS, "thread %d: %s %d", event->tid,
 		  event_kind_name(event->kind), event->signal);
 	if (thread && thread->debugreg_stale && !thread->late)
-		debugreg_catch_up(&run->engines.engine[ENGINE_DEBUGREG], thread);
+		engines_catch_up(&run->engines, thread);
 	event_handlers[event->kind](run, event);
 	if (exclusive && !run->stepping_over && inferior->lenders == 0)
 		ready_note_all(run);

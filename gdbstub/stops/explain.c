@@ -125,7 +125,7 @@ static void explain_costs(const struct location *location, struct buffer *out)
 	_cleanup_buffer_ struct buffer costs = {0};
 
 	if (location->type != BREAKPOINT_SOFTWARE || choice_keeps_out(location) ||
-	    location->engine->ops == &int3_engine)
+	    location->engine->ops->own_traps)
 		return;
 	choice_print_costs(location->inferior->breakpoints->engines, location, &costs);
 	if (costs.len > 0)
@@ -137,7 +137,7 @@ static const char *why_in_text(const struct location *location)
 {
 	const char *keeps_out = choice_keeps_out(location);
 
-	if (!keeps_out || location->engine->ops == &int3_engine)
+	if (!keeps_out || location->engine->ops->own_traps)
 		return keeps_out;
 	if (location->inferior->attached)
 		return "the program was attached to: nothing would stay behind in it, "

@@ -13,6 +13,7 @@
 #include "stops/commit.h"
 #include "stops/pending.h"
 #include "stops/ready.h"
+#include "stops/replay.h"
 #include "stops/resuming.h"
 #include "stops/traps.h"
 
@@ -237,6 +238,7 @@ void fork_on_exec(struct run *run, const struct event *event)
 	event->inferior->leaderless = false;
 	fork_give_back(event->inferior);
 	breakpoints_forget(event->inferior->breakpoints);
+	replay_end(event->inferior);
 	if (event->inferior->compat)
 		enter_compat(run, event->inferior);
 	pending_clear(thread);

@@ -6,7 +6,7 @@
 #ifndef TRUEHIT_STOPS_INDEX_H
 #define TRUEHIT_STOPS_INDEX_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /** Of a location whose number, type and address are set, and change no more. */
 void index_add(struct breakpoints *breakpoints, struct location *location);

@@ -7,7 +7,7 @@
 #ifndef TRUEHIT_STOPS_INSPECT_H
 #define TRUEHIT_STOPS_INSPECT_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /**
  * Notes what has become of all traps in place (location->fate), unless that was done

@@ -226,8 +226,7 @@ static void look_for_sequence(struct location *location)
 {
 	const struct engine_ops *ops = location->engine->ops;
 
-	if (ops != &perf_event_engine && !ops->kernel_traps &&
-	    choice_passes_hits(location))
+	if (!ops->drops_in_place && !ops->kernel_traps && choice_passes_hits(location))
 		sequences_cover(location, NULL);
 }
 

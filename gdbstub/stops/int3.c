@@ -98,6 +98,7 @@ static void int3_describe(struct engine *engine, const struct location *location
 const struct engine_ops int3_engine = {
 	.name = "int3",
 	.title = "software traps in the program's text; conditions in the stub",
+	.own_traps = true,
 	.probe = int3_probe,
 	.deinit = int3_deinit,
 	.insert = int3_insert,

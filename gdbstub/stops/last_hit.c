@@ -14,7 +14,7 @@
 #include "stops/breakpoints.h"
 #include "stops/location.h"
 #include "stops/look.h"
-#include "stops/run.h"
+#include "stops/run_state.h"
 #include "stops/text.h"
 #include "stops/traps.h"
 

@@ -20,6 +20,7 @@
 #include "stops/next_stop.h"
 #include "stops/pending.h"
 #include "stops/proceed.h"
+#include "stops/breakpoints.h"
 
 void run_init(struct run *run)
 {
@@ -208,6 +209,7 @@ struct error *run_leave(struct run *run, struct inferior *inferior)
 		run_halt(run);
 	halt_all(run);
 	breakpoints_remove_all(inferior->breakpoints);
+	client_view_end(inferior);
 	inferior->control->hidden = true;
 	inferior->unattended = true;
 	TAILQ_FOREACH (thread, &inferior->threads, link) {

@@ -5,7 +5,6 @@
 
 #include "stops/index.h"
 #include "stops/planted.h"
-#include "stops/traps.h"
 
 static const char *const type_names[] = {
 	[BREAKPOINT_SOFTWARE] = "break", [BREAKPOINT_HARDWARE] = "hbreak",

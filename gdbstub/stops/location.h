@@ -13,7 +13,30 @@
 #ifndef TRUEHIT_STOPS_LOCATION_H
 #define TRUEHIT_STOPS_LOCATION_H
 
-#include "stops/breakpoints.h"
+#include "stops/engine.h"
+#include "stops/handed.h"
+#include "stops/sequences.h"
+
+TAILQ_HEAD(location_list, location);
+
+/** The locations of one inferior. */
+struct breakpoints {
+	struct inferior *inferior;
+	struct engines *engines;
+	struct location_list locations, watchpoints;
+	struct table by_cell, by_place, by_number; /* index.h */
+	struct handed_list handed; /* conditions for what has none of its own */
+	unsigned int last_number;  /* given to a location; none is given twice */
+	pid_t shown_before; /* the thread whose access it is shown before (look.h); 0 */
+	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
+	struct table old_by_addr;
+	bool inspected; /* since the last resume, its traps (inspect.h) */
+	bool swept;	/* since the last resume, for locations that have vanished */
+	bool uprobed; /* the kernel has, or has had, traps of its own in this memory */
+	struct sequences_free sequences_free;
+	char *refusal; /* why the last location that found no slot since the last
+			* resume found none, or NULL */
+};
 
 /** "break", "hbreak", "watch", "rwatch", "awatch". */
 const char *breakpoint_type_name(enum breakpoint_type type);

@@ -11,7 +11,8 @@
 #include "inferior/thread.h"
 #include "stops/breakpoints.h"
 #include "stops/index.h"
-#include "stops/run.h"
+#include "stops/control.h"
+#include "stops/stop.h"
 #include "stops/watch.h"
 
 struct look_hit {

@@ -58,7 +58,7 @@ int breakpoints_write_memory(struct inferior *inferior, uint64_t addr, const voi
 	watch_wrote(inferior, addr, len);
 	if (!inferior->breakpoints)
 		return traps_write_under(inferior, addr, data, len);
-	replay_end(inferior->breakpoints);
+	replay_end(inferior);
 	any = take_out_overwritten(inferior, addr, len);
 	old_traps_forget(inferior->breakpoints, addr, len);
 	settle_for_trap(inferior, data, len);

@@ -7,6 +7,7 @@
 #include "stops/look.h"
 #include "stops/pending.h"
 #include "stops/replay.h"
+#include "stops/breakpoints.h"
 
 /* Of a thread that is to be told again the client hears why it stopped last; the
  * thread that stopped last comes first. */

@@ -7,7 +7,7 @@
 #ifndef TRUEHIT_STOPS_OLD_TRAPS_H
 #define TRUEHIT_STOPS_OLD_TRAPS_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /** A trap is taken out. Of very many, or without memory, the oldest are forgotten. */
 void old_traps_add(struct breakpoints *breakpoints, uint64_t addr,

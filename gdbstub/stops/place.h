@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_STOPS_PLACE_H
 #define TRUEHIT_STOPS_PLACE_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /**
  * The one location that @text names: its number ("2", as `monitor breakpoints` shows

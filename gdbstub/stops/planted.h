@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /** The trap of the location, if it has one, has come, or is about to go: the kernel
  * engines are told at once of bytes that are not what memory shows. */

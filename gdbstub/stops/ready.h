@@ -4,7 +4,7 @@
 #ifndef TRUEHIT_STOPS_READY_H
 #define TRUEHIT_STOPS_READY_H
 
-#include "stops/run.h"
+#include "stops/run_state.h"
 
 /** Nobody needs to hear of the event that the thread has stopped for. */
 void ready_note(struct run *run, struct thread *thread);

@@ -6,7 +6,8 @@
 #include "stops/evaluate.h"
 #include "stops/guess.h"
 #include "stops/look.h"
-#include "stops/run.h"
+#include "stops/control.h"
+#include "stops/stop.h"
 #include "stops/text.h"
 #include "stops/traps.h"
 #include "stops/watch.h"
@@ -79,8 +80,7 @@ static void note(struct replay *replay, uint64_t addr, const void *data, size_t 
 ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
 			   size_t len)
 {
-	struct replay *replay =
-		inferior->breakpoints ? inferior->breakpoints->replay : NULL;
+	struct replay *replay = inferior->control ? inferior->control->replay : NULL;
 	ssize_t n = breakpoints_read_memory(inferior, addr, data, len);
 
 	if (n > 0 && inferior->breakpoints)
@@ -222,11 +222,11 @@ static bool is_worth_it(const struct replay *replay, const struct location *loca
 
 bool replay_begin(struct thread *thread, const struct stop *stop)
 {
-	struct breakpoints *breakpoints = thread->inferior->breakpoints;
+	struct inferior *inferior = thread->inferior;
 	struct location *location = find_location(thread, stop);
 	struct replay *replay;
 
-	replay_end(breakpoints);
+	replay_end(inferior);
 	if (stop->kind != STOP_WATCH || !is_needed(location, &stop->values))
 		return false;
 	replay = calloc(1, sizeof(*replay));
@@ -237,22 +237,22 @@ bool replay_begin(struct thread *thread, const struct stop *stop)
 	replay->piece[0].addr = location->addr;
 	replay->piece[0].len = location->len;
 	memcpy(replay->piece[0].shown, stop->values.old, WATCH_BYTES);
-	breakpoints->replay = replay;
+	inferior->control->replay = replay;
 	if ((make_false(replay, location, thread) &&
 	     !is_seen_by_others(thread, location)) ||
 	    is_worth_it(replay, location, &stop->values))
 		return true;
-	replay_end(breakpoints);
+	replay_end(inferior);
 	return false;
 }
 
-pid_t replay_thread(const struct breakpoints *breakpoints)
+pid_t replay_thread(const struct inferior *inferior)
 {
-	return breakpoints->replay ? breakpoints->replay->tid : 0;
+	return inferior->control->replay ? inferior->control->replay->tid : 0;
 }
 
-void replay_end(struct breakpoints *breakpoints)
+void replay_end(struct inferior *inferior)
 {
-	free(breakpoints->replay);
-	breakpoints->replay = NULL;
+	if (inferior->control)
+		free(take_ptr(inferior->control->replay));
 }

@@ -27,7 +27,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct breakpoints;
 struct inferior;
 struct stop;
 struct thread;
@@ -36,9 +35,9 @@ struct thread;
  * replay_end(), and is to be told of the same stop again, at once when it resumes. */
 bool replay_begin(struct thread *thread, const struct stop *stop);
 /** The thread whose hit is told the first time, or 0. */
-pid_t replay_thread(const struct breakpoints *breakpoints);
+pid_t replay_thread(const struct inferior *inferior);
 /** Memory is what it is. Nothing if there is no picture. */
-void replay_end(struct breakpoints *breakpoints);
+void replay_end(struct inferior *inferior);
 /** As breakpoints_read_memory, for the client: shows the picture. */
 ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
 			   size_t len);

@@ -179,10 +179,10 @@ static void prepare_thread(struct run *run, struct thread *thread)
 static void end_replay(const struct run *run, struct inferior *inferior)
 {
 	const struct thread *thread =
-		inferior_thread(inferior, replay_thread(inferior->breakpoints));
+		inferior_thread(inferior, replay_thread(inferior));
 
 	if (!run->non_stop || !thread || thread->control->fresh)
-		replay_end(inferior->breakpoints);
+		replay_end(inferior);
 }
 
 static struct error *prepare_inferior(struct run *run, struct inferior *inferior)

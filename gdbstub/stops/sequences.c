@@ -3,7 +3,7 @@
 
 #include "inferior/proc.h"
 #include "inferior/symbols.h"
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 static bool is_free(const struct sequences_free *known, const struct file_id *file)
 {

@@ -373,6 +373,8 @@ static void shared_deinit(struct engine *engine)
 /* Locations come in by share_two only. */
 const struct engine_ops shared_engine = {
 	.name = "shared",
+	.by_slots = true,
+	.shares = true,
 	.title =
 		"slots that several write watchpoints share, all hits seen by the stub",
 	.probe = shared_probe,

@@ -17,7 +17,7 @@ static bool repeats(const struct location *location)
 	const struct location *carrier = share_carrier(location);
 
 	return location->state == LOCATION_IN &&
-	       (carrier ? carrier : location)->engine->ops == &debugreg_engine &&
+	       (carrier ? carrier : location)->engine->ops->hits_repeat &&
 	       location->inferior->arch->debugreg_hits_repeat;
 }
 

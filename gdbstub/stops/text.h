@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /** Puts the program's own bytes into @data, read from memory at @addr. */
 void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,

@@ -7,7 +7,7 @@
 #ifndef TRUEHIT_STOPS_TRAP_H
 #define TRUEHIT_STOPS_TRAP_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 enum { TRAP_LEN_MAX = 8, TRAP_CODE_MAX = 16 };
 

@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_STOPS_TRAPS_H
 #define TRUEHIT_STOPS_TRAPS_H
 
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 
 /** Writes the original bytes into another inferior's memory: a forked child's copy,
  * or what a vfork child leaves to its parent. */

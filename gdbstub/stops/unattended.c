@@ -5,6 +5,7 @@
 #include "stops/leave.h"
 #include "stops/pending.h"
 #include "stops/proceed.h"
+#include "stops/breakpoints.h"
 
 /* A child that the client wished to hear of, when it was still there. */
 static void release_child(struct run *run, const struct thread *thread)

@@ -5,7 +5,7 @@
 
 #include "inferior/proc.h"
 #include "inferior/symbols.h"
-#include "stops/breakpoints.h"
+#include "stops/location.h"
 #include "stops/decoder.h"
 #include "stops/text.h"
 #include "stops/traps.h"

@@ -48,11 +48,7 @@ static bool may_be_own(const struct event *event, const struct place *place)
 /* By the processor's debug registers, whoever sets them. */
 static bool is_watched_for(const struct location *location)
 {
-	const struct engine_ops *ops = location->engine ? location->engine->ops : NULL;
-
-	return location->state == LOCATION_IN &&
-	       (ops == &perf_event_engine || ops == &debugreg_engine ||
-		ops == &shared_engine);
+	return location->state == LOCATION_IN && location->engine->ops->by_slots;
 }
 
 /* ---- breakpoints ---- */

@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "rsp/connection.h"
+#include "rsp/frame.h"
 #include "rsp/listener.h"
 #include "rsp/session.h"
 
