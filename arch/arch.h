@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/error.h"
 
 enum {
 	REGSETS_MAX = 5,
@@ -72,7 +72,8 @@ struct reg_def {
 	struct bpf_rule bpf_rule;
 };
 
-/** The regsets of one stopped thread, as fetched so far (inferior/registers.h). */
+/** The regsets of one stopped thread, as fetched so far (gdbstub/inferior/registers.h).
+ */
 struct regs {
 	const struct arch_ops *arch;
 	size_t size[REGSETS_MAX]; /* bytes in data; 0: not fetched or not there */
@@ -171,7 +172,7 @@ struct probe_place {
 };
 
 /** The single step by which the kernel takes a thread past a hit of a perf event, and
- * what a step elsewhere is made of (inferior/hit_step.h). */
+ * what a step elsewhere is made of (gdbstub/tracing/hit_step.h). */
 struct hit_step {
 	unsigned int flags_reg; /* these are rows of the register table, of one regset
 				 * with the PC */
@@ -356,9 +357,9 @@ struct arch_ops {
 	bool debugreg_hits_repeat;
 	/**
 	 * A SIGTRAP that nothing explains, of a thread that was not stepped
-	 * (stops/unexplained.h): may the program have made it? Not, if it can only be a
-	 * debug exception that says wrongly what it is about. @last is the last byte of
-	 * the instruction before the PC. NULL: there are none of these.
+	 * (gdbstub/hits/unexplained.h): may the program have made it? Not, if it can
+	 * only be a debug exception that says wrongly what it is about. @last is the
+	 * last byte of the instruction before the PC. NULL: there are none of these.
 	 */
 	bool (*trap_is_own)(int si_code, uint8_t last, const struct regs *regs);
 	/**
@@ -386,7 +387,7 @@ struct arch_ops {
 /** The processor this binary was built for. Never fails. */
 const struct arch_ops *arch_native(void);
 
-/* Helpers over the table, the same for every architecture (arch/registers.c). */
+/* Helpers over the table, the same for every architecture (arch/register_table.c). */
 
 /** Size of a register's value in bytes. */
 static inline size_t reg_size(const struct reg_def *reg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "guard.h"
+#include "gdbstub/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/ending.h"
-#include "base/log.h"
-#include "base/rights.h"
+#include "gdbstub/base/shutdown.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/base/rights.h"
 
 /* What the guard takes: the server's signals and those of job control. Any other ends
  * it, and so the server. */

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
-#include "base/log.h"
-#include "base/rights.h"
-#include "guard.h"
-#include "options.h"
-#include "server.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/base/rights.h"
+#include "gdbstub/guard.h"
+#include "gdbstub/options.h"
+#include "gdbstub/server.h"
 
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "options.h"
+#include "gdbstub/options.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "rsp/disable.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/rsp/disable.h"
 
 /* What is left of the command line. */
 struct words {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 struct options {
 	const char *comm; /* :PORT, HOST:PORT, -, stdio, unix:PATH, a tty device */
@@ -18,7 +18,7 @@ struct options {
 	bool disable_randomization;
 	bool with_shell;
 	bool escape_args; /* the program gets the words of program_argv as they are */
-	unsigned int disabled; /* packets: rsp/disable.h */
+	unsigned int disabled; /* packets: gdbstub/rsp/disable.h */
 	void (*print)(void);   /* print this and end; NULL: serve */
 };
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "server.h"
+#include "gdbstub/server.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
-#include "base/ending.h"
-#include "base/log.h"
-#include "guard.h"
-#include "inferior/leaving.h"
-#include "inferior/signals.h"
-#include "inferior/wait.h"
-#include "rsp/program.h"
-#include "rsp/connection.h"
-#include "rsp/disable.h"
-#include "rsp/notify.h"
-#include "rsp/packet.h"
-#include "rsp/report.h"
-#include "rsp/threads.h"
-#include "stops/breakpoints.h"
-#include "stops/client_view.h"
-#include "stops/engines.h"
-#include "stops/interrupt.h"
-#include "stops/life.h"
-#include "stops/nonstop.h"
-#include "stops/unattended.h"
+#include "gdbstub/base/shutdown.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/guard.h"
+#include "gdbstub/tracing/leaving.h"
+#include "gdbstub/inferior/signals.h"
+#include "gdbstub/tracing/wait.h"
+#include "gdbstub/client/client_program.h"
+#include "gdbstub/rsp/connection.h"
+#include "gdbstub/rsp/disable.h"
+#include "gdbstub/client/notify.h"
+#include "gdbstub/packets/packet.h"
+#include "gdbstub/client/report.h"
+#include "gdbstub/client/threads.h"
+#include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/stops/client_view.h"
+#include "gdbstub/engines/engines.h"
+#include "gdbstub/run/interrupt.h"
+#include "gdbstub/run/lifetimes.h"
+#include "gdbstub/run/nonstop.h"
+#include "gdbstub/run/unattended.h"
 
 enum {
 	DRAIN_PATIENCE = 2000, /* ms for a client to go on reading our last words */

@@ -3,11 +3,11 @@
 #ifndef TRUEHIT_SERVER_H
 #define TRUEHIT_SERVER_H
 
-#include "inferior/startup.h"
-#include "options.h"
-#include "rsp/client.h"
-#include "rsp/listener.h"
-#include "stops/run.h"
+#include "gdbstub/tracing/startup.h"
+#include "gdbstub/options.h"
+#include "gdbstub/client/client.h"
+#include "gdbstub/rsp/listener.h"
+#include "gdbstub/run/run.h"
 
 struct server {
 	struct options options;

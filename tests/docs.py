@@ -148,7 +148,7 @@ def check_manual(tree):
     """Of what users can type, prints what the manual page lacks. Returns how much."""
     manual = tree.text(tree.path_of("truehit.1"))
     options = re.findall(r'"--([a-z-]+)"', tree.text(tree.path_of("gdbstub/options.c")))
-    table = tree.text(tree.path_of("monitor.c")).partition(" commands[] = {")[2]
+    table = tree.text(tree.path_of("monitor_packet.c")).partition(" commands[] = {")[2]
     commands = re.findall(r'^\t\{"([a-z -]+)",', table.partition("\n};")[0], re.M)
     lacks = [f"--{name}" for name in options
              if not re.search(rf"(?:Fl| ,) -{name}\b", manual)]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of the aarch64 ops table; see arch/arch.h for their contracts. */
-#ifndef TRUEHIT_ARCH_AARCH64_H
-#define TRUEHIT_ARCH_AARCH64_H
+#ifndef TRUEHIT_ARCH_AARCH64_AARCH64_H
+#define TRUEHIT_ARCH_AARCH64_AARCH64_H
 
 #include "arch/arch.h"
 

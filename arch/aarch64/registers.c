@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 
 #include "arch/aarch64/sve.h"
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 /* Newer than glibc 2.36's, or than its kernel headers. */
 #ifndef HWCAP2_SME

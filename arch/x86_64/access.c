@@ -8,7 +8,7 @@
 
 #include <capstone/capstone.h>
 
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 enum {
 	EFLAGS_DF = 0x400, /* strings go downwards */

@@ -23,7 +23,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 enum { SLOTS = 4, DR_STATUS = 6, DR_CONTROL = 7 };
 

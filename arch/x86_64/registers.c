@@ -21,7 +21,7 @@
 #include <sys/reg.h>
 #include <sys/user.h>
 
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 enum component {
 	X87 = 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of the x86_64 ops table; see arch/arch.h for their contracts. */
-#ifndef TRUEHIT_ARCH_X86_64_H
-#define TRUEHIT_ARCH_X86_64_H
+#ifndef TRUEHIT_ARCH_X86_64_X86_64_H
+#define TRUEHIT_ARCH_X86_64_X86_64_H
 
 #include "arch/arch.h"
 

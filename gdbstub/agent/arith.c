@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/arith.h"
+#include "gdbstub/agent/arith.h"
 
 #include <errno.h>
 

@@ -11,7 +11,7 @@
 #ifndef TRUEHIT_AGENT_ARITH_H
 #define TRUEHIT_AGENT_ARITH_H
 
-#include "agent/opcode.h"
+#include "gdbstub/agent/opcode.h"
 
 /**
  * Computes an operation of AGENT_CLASS_ARITH or _COMPARE; @a is the cell below

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/capture.h"
+#include "gdbstub/agent/capture.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/expr.h"
-#include "agent/format.h"
-#include "agent/insn.h"
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/format.h"
+#include "gdbstub/agent/insn.h"
 
 /* ---- the layout ---- */
 

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/list.h"
-#include "base/error.h"
+#include "gdbstub/agent/list.h"
+#include "gdbstub/base/error.h"
 
 enum {
 	/* Room for a string, with its NUL. One that fills it may be longer, as far as a

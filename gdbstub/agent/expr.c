@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/format.h"
-#include "agent/insn.h"
+#include "gdbstub/agent/format.h"
+#include "gdbstub/agent/insn.h"
 
 struct agent_expr {
 	unsigned int references;

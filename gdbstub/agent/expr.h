@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/error.h"
 
 /** Decoded, checked, immutable, with a reference count. */
 struct agent_expr;
@@ -30,7 +30,7 @@ struct error *agent_expr_create(const void *bytecode, size_t len,
 				struct agent_expr **ret);
 /**
  * The same for a command: it may print, and need not leave a value. Formats
- * (agent/format.h) are checked, too, and the number of their arguments.
+ * (gdbstub/agent/format.h) are checked, too, and the number of their arguments.
  */
 struct error *agent_expr_create_command(const void *bytecode, size_t len,
 					struct agent_expr **ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/format.h"
+#include "gdbstub/agent/format.h"
 
 #include <string.h>
 

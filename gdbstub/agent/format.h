@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/error.h"
 
 enum { FORMAT_WIDTH_MAX = 4096 }; /* of a field, and its precision */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/infix.h"
+#include "gdbstub/agent/infix.h"
 
 #include <inttypes.h>
 
-#include "agent/expr.h"
-#include "agent/tree.h"
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/tree.h"
 #include "arch/arch.h"
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 enum {
 	TEXT_MAX = 2048, /* a longer text is not readable any more */

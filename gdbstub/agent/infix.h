@@ -9,7 +9,7 @@
 #ifndef TRUEHIT_AGENT_INFIX_H
 #define TRUEHIT_AGENT_INFIX_H
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 /**
  * Appends the expression if its control flow has the shapes that gdb gives to

@@ -6,8 +6,8 @@
 #ifndef TRUEHIT_AGENT_INSN_H
 #define TRUEHIT_AGENT_INSN_H
 
-#include "agent/expr.h"
-#include "agent/opcode.h"
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/opcode.h"
 
 enum {
 	AGENT_STACK_MAX = 1000,	     /* cells; gdbserver has 100 */
@@ -19,7 +19,7 @@ enum {
 
 struct agent_insn {
 	uint64_t operand;   /* zero-extended; 0 if the operation has none */
-	const char *format; /* of printf, checked (agent/format.h); else NULL */
+	const char *format; /* of printf, checked (gdbstub/agent/format.h); else NULL */
 	uint32_t offset;    /* in the bytecode */
 	uint32_t target;    /* of a jump: index of an operation */
 	uint8_t code;	    /* enum agent_code */

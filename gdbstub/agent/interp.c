@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/interp.h"
+#include "gdbstub/agent/interp.h"
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "agent/arith.h"
-#include "agent/format.h"
-#include "agent/insn.h"
+#include "gdbstub/agent/arith.h"
+#include "gdbstub/agent/format.h"
+#include "gdbstub/agent/insn.h"
 
 enum {
 	STRING_MAX = 64 << 10, /* bytes shown of a string without an end */

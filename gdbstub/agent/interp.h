@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 /**
  * The reference interpreter. Runs the expression; *result is the top of the

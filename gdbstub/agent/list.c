@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/list.h"
+#include "gdbstub/agent/list.h"
 
 #include <errno.h>
 #include <stdlib.h>

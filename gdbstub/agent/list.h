@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_AGENT_LIST_H
 #define TRUEHIT_AGENT_LIST_H
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 /** {0} is an empty one. */
 struct agent_list {

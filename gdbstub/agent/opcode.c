@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/opcode.h"
+#include "gdbstub/agent/opcode.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/print.h"
+#include "gdbstub/agent/print.h"
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 #include <inttypes.h>
 
-#include "agent/infix.h"
-#include "agent/insn.h"
+#include "gdbstub/agent/infix.h"
+#include "gdbstub/agent/insn.h"
 
 static void print_insn(const struct agent_insn *insn, const struct arch_ops *arch,
 		       struct buffer *out)

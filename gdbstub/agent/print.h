@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_AGENT_PRINT_H
 #define TRUEHIT_AGENT_PRINT_H
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 
 /**
  * Appends the expression for people. If it has the shape that gdb's C compiler

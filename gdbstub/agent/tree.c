@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/tree.h"
+#include "gdbstub/agent/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/arith.h"
-#include "agent/expr.h"
+#include "gdbstub/agent/arith.h"
+#include "gdbstub/agent/expr.h"
 
 enum { NESTING_MAX = 100 };
 

@@ -6,7 +6,7 @@
 #ifndef TRUEHIT_AGENT_TREE_H
 #define TRUEHIT_AGENT_TREE_H
 
-#include "agent/insn.h"
+#include "gdbstub/agent/insn.h"
 
 enum node_kind {
 	KIND_CONST,    /* value */

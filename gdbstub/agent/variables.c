@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "agent/variables.h"
+#include "gdbstub/agent/variables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/expr.h"
-#include "agent/insn.h"
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/insn.h"
 
 /* ---- cells ---- */
 

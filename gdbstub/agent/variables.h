@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/list.h"
-#include "base/buffer.h"
-#include "base/error.h"
+#include "gdbstub/agent/list.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/error.h"
 
 enum { VARIABLES_MAX = 256 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/buffer.h"
+#include "gdbstub/base/buffer.h"
 
 #include <endian.h>
 #include <stdarg.h>

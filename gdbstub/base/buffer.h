@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
+#include "gdbstub/base/cleanup.h"
 
 struct buffer {
 	char *data; /* always followed by a NUL unless NULL */

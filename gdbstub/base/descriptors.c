@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/descriptors.h"
+#include "gdbstub/base/descriptors.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 
-#include "base/log.h"
+#include "gdbstub/base/log.h"
 
 enum {
-	RESERVE = 128, /* the client alone may have 64 files open (rsp/vfile.c) */
+	RESERVE = 128, /* the client alone may have 64 files open
+			  (gdbstub/packets/vfile.c) */
 	RESERVE_SHARE = 4,
 };
 

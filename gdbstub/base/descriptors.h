@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 /** Raises the soft limit to the hard one. @former, for programs that the server
  * starts, gets the limits as they were. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 #undef error_create /* what the analyzer is told */
 

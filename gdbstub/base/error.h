@@ -10,7 +10,7 @@
 #ifndef TRUEHIT_BASE_ERROR_H
 #define TRUEHIT_BASE_ERROR_H
 
-#include "base/cleanup.h"
+#include "gdbstub/base/cleanup.h"
 
 struct error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/log.h"
+#include "gdbstub/base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/ending.h"
+#include "gdbstub/base/shutdown.h"
 
 static const char *const category_names[LOG_NCATEGORIES] = {
 	[LOG_RSP] = "rsp", [LOG_INFERIOR] = "inferior", [LOG_STOPS] = "stops",

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 /** Debugging categories, one row of the table in log.c each. */
 enum log_category {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/patience.h"
+#include "gdbstub/base/patience.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "base/ending.h"
+#include "gdbstub/base/shutdown.h"
 
 enum { LOOK_INTERVAL = 20, CLIENT_GRACE = 500 }; /* ms */
 

@@ -26,7 +26,7 @@ void patience_begin(struct patience *patience, int client, int limit);
 
 /**
  * Is the work to be given up? NULL: go on. Else why, for the user ("it takes too
- * long"): its time is over; a signal asks for the end (ending.h); or the client has
+ * long"): its time is over; a signal asks for the end (shutdown.h); or the client has
  * gone, which counts only after half a second, as one that has sent all its requests
  * may have closed its side and wait for the replies. Once given up, it stays so. Cheap:
  * the kernel is asked some 50 times a second.

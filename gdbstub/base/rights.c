@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/rights.h"
+#include "gdbstub/base/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/cleanup.h"
-#include "base/error.h"
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/base/error.h"
 
 /** Has the file given this process more than its user has (getauxval(3), AT_SECURE)?
  * Never for root. */

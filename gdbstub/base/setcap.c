@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/setcap.h"
+#include "gdbstub/base/setcap.h"
 
 #include <limits.h>
 #include <stdio.h>

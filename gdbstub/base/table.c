@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/table.h"
+#include "gdbstub/base/table.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/words.h"
+#include "gdbstub/base/words.h"
 
 #include <stdlib.h>
 #include <string.h>

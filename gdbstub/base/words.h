@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/cleanup.h"
+#include "gdbstub/base/cleanup.h"
 
 /** The number of words; 0 for NULL. */
 size_t words_count(char *const *words);

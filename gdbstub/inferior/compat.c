@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/compat.h"
+#include "gdbstub/inferior/compat.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "base/buffer.h"
-#include "inferior/proc.h"
-#include "inferior/registers.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/registers.h"
 
 /* Types of entries are small numbers. The first entry of a vector of 32 bits has a
  * value where the upper half of a type of 64 bits would be: an address, or the

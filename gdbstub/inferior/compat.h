@@ -12,7 +12,7 @@
 #ifndef TRUEHIT_INFERIOR_COMPAT_H
 #define TRUEHIT_INFERIOR_COMPAT_H
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** Sets inferior->compat: by the auxiliary vector, which has words of 32 bits then. To
  * be called when a process has got its program. */

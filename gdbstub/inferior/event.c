@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/event.h"
+#include "gdbstub/inferior/event.h"
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 static const char *const names[] = {
 	[EVENT_NONE] = "none",

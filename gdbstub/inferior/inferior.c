@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 #include <stdlib.h>
 
-#include "base/log.h"
-#include "inferior/thread.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/thread.h"
 
 static const struct inferior *memory_owner(const struct inferior *inferior)
 {

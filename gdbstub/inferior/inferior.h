@@ -18,11 +18,11 @@
 #include <sys/types.h>
 
 #include "arch/arch.h"
-#include "base/error.h"
-#include "base/patience.h"
-#include "base/table.h"
-#include "inferior/event.h"
-#include "inferior/syscalls.h"
+#include "gdbstub/base/error.h"
+#include "gdbstub/base/patience.h"
+#include "gdbstub/base/table.h"
+#include "gdbstub/inferior/event.h"
+#include "gdbstub/inferior/syscalls.h"
 
 struct breakpoints;
 struct pending_stop;
@@ -99,8 +99,8 @@ struct thread {
 	struct event pending; /* a signal of the program's, seen but not yet reported;
 			       * EVENT_NONE: nothing */
 
-	struct thread_control *control; /* of run control (stops/control.h); NULL: this
-					 * is not run */
+	struct thread_control *control; /* of run control (gdbstub/control/control.h);
+					 * NULL: this is not run */
 };
 
 TAILQ_HEAD(thread_list, thread);
@@ -112,14 +112,14 @@ struct inferior {
 	bool compat;   /* it runs a program of 32 bits (compat.h) */
 	struct thread_list threads;
 	const struct arch_ops *arch;
-	struct breakpoints *breakpoints;  /* of stops/; NULL until it made them */
+	struct breakpoints *breakpoints;  /* NULL until run control made them */
 	struct inferior_control *control; /* of run control; NULL: this is not run */
 	struct syscalls syscalls;	  /* to tell of */
 	bool unattended;      /* the client has left it, it runs on for its commands */
 	bool has_perf_events; /* it has or had: hit_step.h */
 	unsigned int ntasks; /* threads that are none for the kernel (thread_leads), and
 			      * the like: of other groups than pid */
-	bool leaderless;     /* its leader ends before others, and stops/ knows */
+	bool leaderless;     /* its leader ends before others, and run control knows */
 	unsigned int lenders; /* threads with lends_memory: only they run until their
 			       * vfork children are done with it */
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
@@ -162,7 +162,7 @@ struct inferiors {
 	const struct control_hooks *hooks; /* of who controls them; NULL: nobody does */
 	struct run *controller;		   /* ... who that is */
 	int client; /* the descriptor of the client that work is done for, or
-		     * PATIENCE_NOBODY (base/patience.h) */
+		     * PATIENCE_NOBODY (gdbstub/base/patience.h) */
 };
 
 /** Is the memory of these two the same (vfork)? */

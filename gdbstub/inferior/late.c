@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/late.h"
+#include "gdbstub/inferior/late.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "inferior/inferior.h"
-#include "inferior/proc.h"
-#include "inferior/syscall_name.h"
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/syscall_name.h"
 
 enum {
 	PATIENCE_ASLEEP = 300, /* ms */

@@ -11,9 +11,9 @@
  * the program (exit_to_user_mode_loop: get_signal, whose first act is the stop); no
  * other stop of ptrace, which would clear the interrupt, goes unseen. So traps may come
  * and go, and others may be stepped over a place, while a thread is late. When it stops
- * at last, it is a stopped thread like any other (inferior/decode.c): it tells what it
- * has stopped for, if that is anything else than the interrupt, and otherwise does what
- * the client wants of it by then.
+ * at last, it is a stopped thread like any other (gdbstub/tracing/decode.c): it tells
+ * what it has stopped for, if that is anything else than the interrupt, and otherwise
+ * does what the client wants of it by then.
  */
 #ifndef TRUEHIT_INFERIOR_LATE_H
 #define TRUEHIT_INFERIOR_LATE_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/buffer.h"
+#include "gdbstub/base/buffer.h"
 
 struct thread;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/memory.h"
+#include "gdbstub/inferior/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "inferior/proc.h"
-#include "inferior/thread.h"
-#include "inferior/thread_end.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/thread.h"
+#include "gdbstub/inferior/thread_end.h"
 
 /* The file of any thread, and whose it is; -1: none can be opened. A leader that has
  * ended before its threads has no memory. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /**
  * Reads the inferior's memory as it is (planted traps included; see

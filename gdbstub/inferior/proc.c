@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/proc.h"
+#include "gdbstub/inferior/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "inferior/inferior.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/inferior/inferior.h"
 
 enum { STAT_MAX = 2048 }; /* 52 numbers and a name: fits */
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/buffer.h"
+#include "gdbstub/base/buffer.h"
 
 struct inferior;
 struct thread;

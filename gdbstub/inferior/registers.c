@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/registers.h"
+#include "gdbstub/inferior/registers.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "arch/registers.h"
-#include "inferior/compat.h"
-#include "inferior/late.h"
+#include "arch/register_table.h"
+#include "gdbstub/inferior/compat.h"
+#include "gdbstub/inferior/late.h"
 
 void regs_init(struct regs *regs, const struct arch_ops *arch)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** Makes @regs empty. */
 void regs_init(struct regs *regs, const struct arch_ops *arch);

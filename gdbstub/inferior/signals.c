@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/signals.h"
+#include "gdbstub/inferior/signals.h"
 
 #include <signal.h>
 #include <stddef.h>

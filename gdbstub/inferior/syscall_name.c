@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/syscall_name.h"
+#include "gdbstub/inferior/syscall_name.h"
 
 #include <asm/unistd.h>
 #include <stddef.h>
 
-#include "inferior/syscalls.h"
+#include "gdbstub/inferior/syscalls.h"
 
 /* The cases are made of the kernel's header, by Makefile.am; linters do without. */
 const char *syscall_name(int number)

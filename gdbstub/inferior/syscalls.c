@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/syscalls.h"
+#include "gdbstub/inferior/syscalls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#include "inferior/inferior.h"
-#include "inferior/memory.h"
-#include "inferior/registers.h"
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/registers.h"
 
 /* ---- the set ---- */
 

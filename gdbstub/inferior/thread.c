@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/thread.h"
+#include "gdbstub/inferior/thread.h"
 
 #include <stddef.h>
 #include <stdlib.h>

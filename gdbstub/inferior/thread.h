@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** The thread with this tid in any inferior, or NULL. */
 struct thread *thread_find(struct inferiors *inferiors, pid_t tid);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inferior/thread_end.h"
+#include "gdbstub/inferior/thread_end.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-#include "inferior/proc.h"
+#include "gdbstub/inferior/proc.h"
 
 int thread_set_options(pid_t tid, const struct inferior *inferior, uintptr_t more)
 {

@@ -8,7 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/types.h>
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** Options of every traced thread. Started programs also get EXITKILL. */
 enum {

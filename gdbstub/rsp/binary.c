@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/binary.h"
+#include "gdbstub/rsp/binary.h"
 
 #include <string.h>
 

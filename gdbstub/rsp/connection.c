@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/connection.h"
+#include "gdbstub/rsp/connection.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -8,9 +8,9 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "base/buffer.h"
-#include "base/log.h"
-#include "rsp/frame.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/rsp/frame.h"
 
 enum {
 	READ_SIZE = 65536,

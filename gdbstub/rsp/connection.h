@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rsp/parse.h"
+#include "gdbstub/rsp/parse.h"
 
 struct connection;
 
@@ -48,7 +48,7 @@ void connection_set_no_ack(struct connection *connection);
 /** Are there bytes of requests that connection_next has not looked at? */
 bool connection_has_input(const struct connection *connection);
 /** The descriptor that requests are read from, to see that the client goes
- * (base/patience.h). */
+ * (gdbstub/base/patience.h). */
 int connection_input(const struct connection *connection);
 /** Bytes of packets that were sent, but that the kernel has not taken yet. */
 size_t connection_unsent(const struct connection *connection);

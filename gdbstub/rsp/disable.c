@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/disable.h"
+#include "gdbstub/rsp/disable.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_RSP_DISABLE_H
 #define TRUEHIT_RSP_DISABLE_H
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 /* No bit of enum packet_flags, so that both fit into a packet's flags. */
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/frame.h"
+#include "gdbstub/rsp/frame.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 enum { RSP_PACKET_SIZE = 0x20000 }; /* holds the biggest condition that gdb sends */
 
-#include "base/buffer.h"
+#include "gdbstub/base/buffer.h"
 
 /** What the decoder found. */
 enum frame_event {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/listener.h"
+#include "gdbstub/rsp/listener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <termios.h>
 
-#include "base/log.h"
-#include "rsp/connection.h"
-#include "rsp/frame.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/rsp/connection.h"
+#include "gdbstub/rsp/frame.h"
 
 enum { BACKLOG = 8, PORT_TRIES = 16 };
 

@@ -6,8 +6,8 @@
 #include <poll.h>
 #include <stdbool.h>
 
-#include "base/error.h"
-#include "rsp/socket_path.h"
+#include "gdbstub/base/error.h"
+#include "gdbstub/rsp/socket_path.h"
 
 struct connection;
 

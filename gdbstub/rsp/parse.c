@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/parse.h"
+#include "gdbstub/rsp/parse.h"
 
 #include <limits.h>
 #include <stdlib.h>

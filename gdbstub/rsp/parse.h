@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 /** The part of a packet that is still to be read. May hold any byte (X). */
 struct cursor {

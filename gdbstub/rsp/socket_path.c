@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/socket_path.h"
+#include "gdbstub/rsp/socket_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
+#include "gdbstub/base/log.h"
 
 static int set_address(struct sockaddr_un *addr, const char *name)
 {

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "base/error.h"
+#include "gdbstub/base/error.h"
 
 /** The socket that we have bound; zeros: none. */
 struct socket_path {

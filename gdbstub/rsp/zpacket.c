@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rsp/zpacket.h"
+#include "gdbstub/rsp/zpacket.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "gdbstub/base/cleanup.h"
 
 struct error *zpacket_parse(struct cursor args, struct zpacket *ret)
 {

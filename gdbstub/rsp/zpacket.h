@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "rsp/parse.h"
+#include "gdbstub/base/error.h"
+#include "gdbstub/rsp/parse.h"
 
 enum { ZPACKET_BYTECODE_MAX = 0x10000 }; /* bytes of bytecode */
 

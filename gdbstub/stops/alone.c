@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stops/alone.h"
+#include "gdbstub/stops/alone.h"
 
-#include "base/log.h"
-#include "inferior/inferiors.h"
-#include "stops/commit.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/tracing/inferiors.h"
+#include "gdbstub/breakpoints/commit.h"
 
 bool alone_lets_run(const struct run *run, const struct thread *thread)
 {

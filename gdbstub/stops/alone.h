@@ -7,7 +7,7 @@
 #ifndef TRUEHIT_STOPS_ALONE_H
 #define TRUEHIT_STOPS_ALONE_H
 
-#include "stops/run_state.h"
+#include "gdbstub/control/run_state.h"
 
 /** May this thread run, as far as those are concerned? */
 bool alone_lets_run(const struct run *run, const struct thread *thread);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stops/client_view.h"
+#include "gdbstub/stops/client_view.h"
 
-#include "inferior/proc.h"
-#include "inferior/thread_end.h"
-#include "stops/look.h"
-#include "stops/pending.h"
-#include "stops/replay.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/thread_end.h"
+#include "gdbstub/hits/look_after.h"
+#include "gdbstub/stops/pending.h"
+#include "gdbstub/hits/replay.h"
 
 void client_view_acknowledge(struct run *run)
 {

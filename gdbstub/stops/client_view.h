@@ -10,7 +10,7 @@
 #ifndef TRUEHIT_STOPS_CLIENT_VIEW_H
 #define TRUEHIT_STOPS_CLIENT_VIEW_H
 
-#include "stops/run_state.h"
+#include "gdbstub/control/run_state.h"
 
 /** Does the client know of this thread's last stop, or that it runs? What it asks of
  * one that it knows wrongly is ignored. */
@@ -24,8 +24,8 @@ bool client_view_any_resumed(const struct run *run);
  * wants of that thread is ignored. */
 void client_view_acknowledge(struct run *run);
 
-/** The client has gone: whoever was shown to it before its access (look.h, replay.h) is
- * where it is. */
+/** The client has gone: whoever was shown to it before its access (look_after.h,
+ * replay.h) is where it is. */
 void client_view_end(struct inferior *inferior);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stops/next_stop.h"
+#include "gdbstub/stops/next_stop.h"
 
-#include "inferior/inferiors.h"
-#include "inferior/thread.h"
-#include "stops/hit.h"
-#include "stops/look.h"
-#include "stops/pending.h"
-#include "stops/replay.h"
-#include "stops/breakpoints.h"
+#include "gdbstub/tracing/inferiors.h"
+#include "gdbstub/inferior/thread.h"
+#include "gdbstub/hits/hit.h"
+#include "gdbstub/hits/look_after.h"
+#include "gdbstub/stops/pending.h"
+#include "gdbstub/hits/replay.h"
+#include "gdbstub/breakpoints/breakpoints.h"
 
 /* Of a thread that is to be told again the client hears why it stopped last; the
  * thread that stopped last comes first. */

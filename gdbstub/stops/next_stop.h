@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_STOPS_NEXT_STOP_H
 #define TRUEHIT_STOPS_NEXT_STOP_H
 
-#include "stops/run_state.h"
+#include "gdbstub/control/run_state.h"
 
 /** Is there a stop of a thread that the client resumed, or of a process? */
 bool next_stop_any(const struct run *run);

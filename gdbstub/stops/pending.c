@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stops/pending.h"
+#include "gdbstub/stops/pending.h"
 
-#include "base/log.h"
-#include "inferior/group_stop.h"
-#include "inferior/inferiors.h"
-#include "inferior/registers.h"
-#include "inferior/thread.h"
-#include "stops/look.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/tracing/group_stop.h"
+#include "gdbstub/tracing/inferiors.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/inferior/thread.h"
+#include "gdbstub/hits/look_after.h"
 
 static struct pending_stop *pending_create(struct run *run, struct stop stop)
 {

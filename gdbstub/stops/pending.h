@@ -4,7 +4,7 @@
 #ifndef TRUEHIT_STOPS_PENDING_H
 #define TRUEHIT_STOPS_PENDING_H
 
-#include "stops/run_state.h"
+#include "gdbstub/control/run_state.h"
 
 struct pending_stop {
 	TAILQ_ENTRY(pending_stop) link; /* in run->thread_ends */

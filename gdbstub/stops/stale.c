@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stops/stale.h"
+#include "gdbstub/stops/stale.h"
 
-#include "inferior/registers.h"
-#include "stops/ignore.h"
-#include "stops/look.h"
-#include "stops/pending.h"
-#include "stops/step_over.h"
-#include "stops/trap.h"
-#include "stops/watch.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/locations/ignore.h"
+#include "gdbstub/hits/look_after.h"
+#include "gdbstub/stops/pending.h"
+#include "gdbstub/hits/step_over.h"
+#include "gdbstub/text/trap.h"
+#include "gdbstub/breakpoints/watch.h"
 
 /* The gate is open while hits become pending, so it was closed since: the hit, which
  * nobody has been told of, is one of the next. */
@@ -39,7 +39,7 @@ static bool hit_is_stale(struct thread *thread, const struct stop *stop,
 }
 
 /* Is a stop of its thread's nothing to its client any more? The client makes the step
- * that it has been promised (look.h), or does without. */
+ * that it has been promised (look_after.h), or does without. */
 static bool is_stale(struct thread *thread, const struct pending_stop *pending)
 {
 	const struct stop *stop = &pending->stop;

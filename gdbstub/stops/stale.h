@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_STOPS_STALE_H
 #define TRUEHIT_STOPS_STALE_H
 
-#include "stops/run_state.h"
+#include "gdbstub/control/run_state.h"
 
 /**
  * Forgets a thread's stop if the client, who is resuming the thread, has made it

@@ -103,7 +103,7 @@ static int open_breakpoint(pid_t pid, int program, bool writes)
 	return fd;
 }
 
-/* A hypervisor may make a SIGTRAP of a hit (gdbstub/stops/unexplained.h). */
+/* A hypervisor may make a SIGTRAP of a hit (gdbstub/gdbstub/hits/unexplained.h). */
 static int run_to_end(pid_t pid, int *status)
 {
 	do {

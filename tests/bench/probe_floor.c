@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/cleanup.h"
-#include "bpf/kernel.h"
-#include "bpf/uprobe_event.h"
-#include "bpf/uprobe_trial.h"
+#include "gdbstub/base/cleanup.h"
+#include "bpf/kernel/kernel.h"
+#include "bpf/trials/uprobe_event.h"
+#include "bpf/uprobe/uprobe_trial.h"
 
 /* Stopped at its start; or a negative errno. */
 static pid_t start(char **argv)

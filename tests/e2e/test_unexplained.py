@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debug exceptions that say wrongly what they are about (stops/unexplained.h), as some
+"""Debug exceptions that say wrongly what they are about (gdbstub/hits/unexplained.h), as some
 virtual machines have them once in millions of hits: the program sends itself the signal by
 which the kernel tells of one. No stop is missed, and none comes for no reason."""
 import re

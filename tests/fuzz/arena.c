@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "arena.h"
+#include "tests/fuzz/arena.h"
 #include "tests/unit/values.h"
 
 #include <errno.h>

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "directed.h"
-#include "inferior/proc.h"
-#include "judge.h"
+#include "tests/fuzz/directed.h"
+#include "gdbstub/inferior/proc.h"
+#include "tests/fuzz/judge.h"
 
 enum {
 	SKIPPED = 77, /* automake's status for a test that cannot run here */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "directed.h"
+#include "tests/fuzz/directed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "arena.h"
+#include "tests/fuzz/arena.h"
 #include "tests/unit/values.h"
 
 /* The operands are in the first two of these, the expected result in the third;

@@ -6,7 +6,7 @@
 #ifndef TRUEHIT_FUZZ_DIRECTED_H
 #define TRUEHIT_FUZZ_DIRECTED_H
 
-#include "judge.h"
+#include "tests/fuzz/judge.h"
 
 /** Runs all of them. What is wrong is counted and printed. */
 struct error *directed_run(struct judge *judge);

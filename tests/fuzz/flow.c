@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "generator.h"
+#include "tests/fuzz/generator.h"
 
-#include "arena.h"
+#include "tests/fuzz/arena.h"
 
 /* ---- jumps forward ---- */
 

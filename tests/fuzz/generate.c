@@ -3,11 +3,11 @@
  * A program is a row of actions. What they leave is mixed into the one bit that
  * decides, so that a wrong bit anywhere shows half of the time.
  */
-#include "generate.h"
+#include "tests/fuzz/generate.h"
 
-#include "agent/insn.h"
-#include "arena.h"
-#include "generator.h"
+#include "gdbstub/agent/insn.h"
+#include "tests/fuzz/arena.h"
+#include "tests/fuzz/generator.h"
 #include "tests/unit/values.h"
 
 enum {

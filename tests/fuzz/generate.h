@@ -6,7 +6,7 @@
 #ifndef TRUEHIT_FUZZ_GENERATE_H
 #define TRUEHIT_FUZZ_GENERATE_H
 
-#include "program.h"
+#include "tests/fuzz/program.h"
 
 /** Makes program @index of @seed. Few are not valid; agent_expr_create tells. */
 void generate_program(struct fuzz_program *program, const struct roles *roles,

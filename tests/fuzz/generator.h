@@ -10,7 +10,7 @@
 #ifndef TRUEHIT_FUZZ_GENERATOR_H
 #define TRUEHIT_FUZZ_GENERATOR_H
 
-#include "program.h"
+#include "tests/fuzz/program.h"
 #include "tests/unit/rng.h"
 
 enum { NESTING_MAX = 4 }; /* blocks within blocks, values within values */

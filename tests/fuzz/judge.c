@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "judge.h"
+#include "tests/fuzz/judge.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "agent/expr.h"
-#include "agent/insn.h"
-#include "agent/print.h"
-#include "arch/registers.h"
-#include "generate.h"
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/insn.h"
+#include "gdbstub/agent/print.h"
+#include "arch/register_table.h"
+#include "tests/fuzz/generate.h"
 
 const char *const why_texts[WHYS] = {
 	[WHY_ZERO] = "division by zero",

@@ -3,8 +3,8 @@
 #ifndef TRUEHIT_FUZZ_JUDGE_H
 #define TRUEHIT_FUZZ_JUDGE_H
 
-#include "machine.h"
-#include "program.h"
+#include "tests/fuzz/machine.h"
+#include "tests/fuzz/program.h"
 
 /** Why the kernel left a hit to the stub. */
 enum why {

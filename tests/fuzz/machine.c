@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "machine.h"
+#include "bpf/compiler/compile.h"
+#include "tests/fuzz/machine.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -11,13 +12,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "agent/interp.h"
-#include "arch/registers.h"
-#include "arena.h"
-#include "bpf/hw_event.h"
-#include "inferior/inferiors.h"
-#include "inferior/memory.h"
-#include "inferior/registers.h"
+#include "gdbstub/agent/interp.h"
+#include "arch/register_table.h"
+#include "tests/fuzz/arena.h"
+#include "bpf/kernel/hw_event.h"
+#include "gdbstub/tracing/inferiors.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/registers.h"
 
 enum {
 	/* The kernel frees programs by and by; a kernel that is given too many at

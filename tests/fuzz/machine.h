@@ -6,11 +6,11 @@
 #ifndef TRUEHIT_FUZZ_MACHINE_H
 #define TRUEHIT_FUZZ_MACHINE_H
 
-#include "agent/list.h"
-#include "bpf/kernel.h"
-#include "bpf/program.h"
-#include "inferior/inferior.h"
-#include "program.h"
+#include "gdbstub/agent/list.h"
+#include "bpf/kernel/kernel.h"
+#include "bpf/placement/program.h"
+#include "gdbstub/inferior/inferior.h"
+#include "tests/fuzz/program.h"
 
 struct machine {
 	struct roles roles;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "program.h"
+#include "tests/fuzz/program.h"
 
 void fuzz_program_begin(struct fuzz_program *program, const struct roles *roles,
 			unsigned int position)

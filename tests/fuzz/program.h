@@ -7,8 +7,8 @@
 #ifndef TRUEHIT_FUZZ_PROGRAM_H
 #define TRUEHIT_FUZZ_PROGRAM_H
 
-#include "roles.h"
-#include "stops/shadow.h"
+#include "tests/fuzz/roles.h"
+#include "bpf/shared/shadow.h"
 #include "tests/unit/assembler.h"
 
 enum {

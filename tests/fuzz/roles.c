@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "roles.h"
+#include "tests/fuzz/roles.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "generator.h"
+#include "tests/fuzz/generator.h"
 
-#include "agent/insn.h"
-#include "arena.h"
+#include "gdbstub/agent/insn.h"
+#include "tests/fuzz/arena.h"
 #include "tests/unit/values.h"
 
 /* ---- values ---- */

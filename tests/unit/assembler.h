@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Agent expressions, as bytes: macros for the operations that have an operand, to be
- * written into arrays or text_put() beside those of agent/opcode.h that have none, and
- * bytecode under construction. What no longer fits is dropped: `full` tells.
+ * written into arrays or text_put() beside those of gdbstub/agent/opcode.h that have
+ * none, and bytecode under construction. What no longer fits is dropped: `full` tells.
  */
 #ifndef TRUEHIT_TESTS_ASSEMBLER_H
 #define TRUEHIT_TESTS_ASSEMBLER_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/opcode.h"
+#include "gdbstub/agent/opcode.h"
 
 /* Operands of 2, 4 and 8 bytes. They are evaluated once a byte. */
 #define OPERAND16(n) (uint8_t)((n) >> 8), (uint8_t)(n)

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inferior/proc.h"
-#include "inferior/inferiors.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/tracing/inferiors.h"
 
 enum { AWAIT_SECONDS = 120 };
 

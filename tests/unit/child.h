@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-#include "inferior/inferior.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** fork() */
 pid_t child_fork(void);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 unsigned char memory[MEMORY_SIZE];
 struct compiled fixture;

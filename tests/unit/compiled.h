@@ -6,10 +6,10 @@
 #ifndef TRUEHIT_TESTS_COMPILED_H
 #define TRUEHIT_TESTS_COMPILED_H
 
-#include "agent/expr.h"
-#include "bpf/compile.h"
-#include "bpf/hits.h"
-#include "bpf/kernel.h"
+#include "gdbstub/agent/expr.h"
+#include "bpf/compiler/compile.h"
+#include "bpf/shared/hits.h"
+#include "bpf/kernel/kernel.h"
 #include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/values.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/insn.h"
+#include "gdbstub/agent/insn.h"
 #include "tests/unit/compiled.h"
-#include "agent/print.h"
-#include "agent/interp.h"
+#include "gdbstub/agent/print.h"
+#include "gdbstub/agent/interp.h"
 
 /* ---- the interpreter ---- */
 

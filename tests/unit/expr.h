@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_TESTS_EXPR_H
 #define TRUEHIT_TESTS_EXPR_H
 
-#include "agent/expr.h"
+#include "gdbstub/agent/expr.h"
 #include "tests/unit/assembler.h"
 
 /** A condition; unreferenced by the caller. */

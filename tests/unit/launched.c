@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inferior/attach.h"
-#include "inferior/memory.h"
-#include "inferior/proc.h"
-#include "inferior/registers.h"
-#include "inferior/wait.h"
+#include "gdbstub/tracing/attach.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/tracing/wait.h"
 #include "tests/unit/progs.h"
-#include "inferior/inferiors.h"
+#include "gdbstub/tracing/inferiors.h"
 
 const char *target(void)
 {

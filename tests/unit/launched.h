@@ -4,9 +4,9 @@
 #ifndef TRUEHIT_TESTS_LAUNCHED_H
 #define TRUEHIT_TESTS_LAUNCHED_H
 
-#include "inferior/event.h"
-#include "inferior/inferior.h"
-#include "inferior/launch.h"
+#include "gdbstub/inferior/event.h"
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/tracing/launch.h"
 
 struct fixture {
 	struct inferiors inferiors;

@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/placement.h"
-#include "inferior/attach.h"
-#include "inferior/memory.h"
-#include "inferior/registers.h"
-#include "inferior/resume.h"
-#include "inferior/inferiors.h"
+#include "bpf/placement/placement.h"
+#include "gdbstub/tracing/attach.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/tracing/resume.h"
+#include "gdbstub/tracing/inferiors.h"
 
 volatile uint64_t counter;
 struct fixture fixture;

@@ -6,8 +6,8 @@
 #ifndef TRUEHIT_TESTS_PERF_CHILD_H
 #define TRUEHIT_TESTS_PERF_CHILD_H
 
-#include "inferior/wait.h"
-#include "stops/engine.h"
+#include "gdbstub/tracing/wait.h"
+#include "gdbstub/locations/engine.h"
 #include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 

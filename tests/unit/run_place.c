@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/breakpoints/breakpoints.h"
 #include "tests/unit/run_place.h"
 
 #include <criterion/criterion.h>
@@ -6,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arch/registers.h"
-#include "inferior/registers.h"
-#include "inferior/thread.h"
-#include "stops/engines.h"
+#include "arch/register_table.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/inferior/thread.h"
+#include "gdbstub/engines/engines.h"
 
 struct shared *shared;
 struct run run;

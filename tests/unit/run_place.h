@@ -8,8 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "stops/life.h"
-#include "stops/run.h"
+#include "gdbstub/run/lifetimes.h"
+#include "gdbstub/run/run.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/runs.h"
 

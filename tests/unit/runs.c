@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "stops/life.h"
+#include "gdbstub/run/lifetimes.h"
 
 enum { STOP_SECONDS = 120 };
 

@@ -3,7 +3,7 @@
 #ifndef TRUEHIT_TESTS_RUNS_H
 #define TRUEHIT_TESTS_RUNS_H
 
-#include "stops/run.h"
+#include "gdbstub/run/run.h"
 #include "tests/unit/child.h"
 
 /** Only this engine may serve, besides int3. */

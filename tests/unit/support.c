@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "inferior/inferiors.h"
-#include "inferior/proc.h"
+#include "gdbstub/tracing/inferiors.h"
+#include "gdbstub/inferior/proc.h"
 
 /* ---- rights ---- */
 

@@ -7,9 +7,9 @@
 #ifndef TRUEHIT_TESTS_SUPPORT_H
 #define TRUEHIT_TESTS_SUPPORT_H
 
-#include "bpf/program.h"
-#include "bpf/uprobe_event.h"
-#include "inferior/inferior.h"
+#include "bpf/placement/program.h"
+#include "bpf/trials/uprobe_event.h"
+#include "gdbstub/inferior/inferior.h"
 
 /* ---- rights ---- */
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "bpf/uprobe_trial.h"
+#include "gdbstub/base/cleanup.h"
+#include "bpf/uprobe/uprobe_trial.h"
 #include "tests/unit/rng.h"
 #include "tests/unit/support.h"
-#include "arch/registers.h"
+#include "arch/register_table.h"
 
 struct probed fixture;
 

@@ -8,10 +8,10 @@
 
 #include <criterion/criterion.h>
 
-#include "bpf/probe.h"
-#include "bpf/program.h"
-#include "bpf/uprobe_event.h"
-#include "inferior/registers.h"
+#include "bpf/trials/uprobe_program.h"
+#include "bpf/placement/program.h"
+#include "bpf/trials/uprobe_event.h"
+#include "gdbstub/inferior/registers.h"
 #include "tests/unit/child.h"
 #include "tests/unit/expr.h"
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For `monitor explain`: the program, what it leaves to the stub, and what can be done
+ * about it. */
+#include "bpf/placement/placement_explain.h"
+
+#include <string.h>
+
+#include "bpf/emit/compiler.h"
+#include "bpf/placement/placement.h"
+#include "bpf/shared/disassembly.h"
+
+/* What the compiler says of a path that it cannot compile, by its first words. */
+static const struct {
+	const char *reason;
+	const char *advice;
+} advices[] = {
+	{"reads ",
+	 "The kernel does not have it at a hit. What is decided before it is\n"
+	 "      read, as in \"i == 5 && $xmm0...\", stays in the kernel."},
+	{"divides by zero", "The divisor is the constant 0; gdb shows the error."},
+	{"needs a deeper stack", "Nest it less deeply."},
+	{"uses more than 8", "Use fewer of them in one condition."},
+};
+
+static const char *const doubts[BPF_DOUBTS] = {
+	[BPF_DOUBT_PAGE] = "a page that is read is not resident (the stub's reading "
+			   "brings it in)",
+	[BPF_DOUBT_TRAP] = "a byte that is read lies under a planted trap (hbreak "
+			   "plants none)",
+	[BPF_DOUBT_DIVISOR] = "a divisor is zero: an error, which gdb shows",
+	[BPF_DOUBT_REGISTER] = "the program steps itself, as its flags are read",
+	[BPF_DOUBT_KERNEL] = "a system call has written (the stub looks where it "
+			     "returns)",
+	[BPF_DOUBT_VARIABLE] = "a trace state variable does not exist: an error, which "
+			       "gdb shows",
+	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
+	[BPF_DOUBT_STEPS] = "a loop takes too many steps",
+	[BPF_DOUBT_BUSY] = "other threads write the watched bytes all the time",
+	[BPF_DOUBT_TEXT] = "the program has changed the instruction there, behind the "
+			   "trap",
+	[BPF_DOUBT_SEQUENCE] = "the thread is in a restartable sequence (rseq): the "
+			       "location moves to another engine",
+	[BPF_DOUBT_STORE] =
+		"what the instruction is about to store is not known (it is "
+		"none of the usual ones)",
+	[BPF_DOUBT_AHEAD] = "it is not false before the access (the stub looks after "
+			    "it)",
+	[BPF_DOUBT_STRING] = "a string is too long to be captured",
+	[BPF_DOUBT_FULL] = "the ring of what was captured is full",
+};
+
+static void append_reason(const char *what, const char *reason, size_t len,
+			  struct buffer *out)
+{
+	buffer_printf(out, "    - %s%.*s\n", what, (int)len, reason);
+	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
+		if (strncmp(reason, advices[i].reason, strlen(advices[i].reason)) == 0)
+			buffer_printf(out, "      %s\n", advices[i].advice);
+}
+
+/* What is left to the stub: @reasons, as bpf_code has them, separated by ", ",
+ * and what @bits stand for. */
+static void append_left(const char *title, const char *what, const char *reasons,
+			unsigned int bits, struct buffer *out)
+{
+	if (!reasons && bits == 0)
+		return;
+	buffer_printf(out, "  %s\n", title);
+	while (reasons && *reasons != '\0') {
+		size_t len = strcspn(reasons, ",");
+
+		append_reason(what, reasons, len, out);
+		reasons += len;
+		reasons += strspn(reasons, ", ");
+	}
+	for (int i = 0; i < BPF_DOUBTS; i++)
+		if (bits & 1U << i)
+			buffer_printf(out, "    - %s\n", doubts[i]);
+}
+
+static void append_left_to_stub(const struct bpf_code *code, struct buffer *out)
+{
+	size_t start = out->len;
+
+	append_left("hits at which", "the condition ", code->undecided, code->doubts,
+		    out);
+	append_left(code->capture.count > 0 ? "commands at hits at which"
+					    : "all commands, as one of them",
+		    "", code->uncaptured, code->command_doubts, out);
+	if (out->len == start)
+		buffer_append_string(out, "  nothing\n");
+}
+
+/* Indented, as it may be long. */
+static void append_lines(const char *text, struct buffer *out)
+{
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+
+		buffer_append_string(out, "    ");
+		buffer_append(out, text, len);
+		buffer_append_char(out, '\n');
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void append_refusal(const struct program *program, struct buffer *out)
+{
+	buffer_printf(out, "  every hit: %s\n", program->refused);
+	if (program->log) {
+		buffer_append_string(out, "  The last words of the kernel's verifier, "
+					  "which refused the program:\n");
+		append_lines(program->log, out);
+	}
+	buffer_append_string(
+		out, "  A shorter condition, or one with fewer branches, may do.\n");
+}
+
+static const char *map_name(const struct bpf_compile_options *options, int fd)
+{
+	if (fd == options->shared_fd)
+		return "shared with the stub";
+	if (fd == options->ring_fd)
+		return "records of hits";
+	return fd == options->output_fd ? "records of commands" : "empty";
+}
+
+/* Names registers of the thread, and what else the instruction alone does not tell. */
+static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
+{
+	const struct bpf_compile_options *options = data;
+	unsigned int count;
+	const struct reg_def *registers = options->arch->registers(&count);
+
+	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg != 0)
+		buffer_append_string(out, map_name(options, insn->imm));
+	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW) || insn->src_reg != REG_CONTEXT)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		if (registers[i].bpf_offset == insn->off) {
+			buffer_printf(out, "$%s", registers[i].name);
+			return;
+		}
+	buffer_append_string(out, "the event's address");
+}
+
+void placement_explain(struct engine *engine, const struct location *location,
+		       struct buffer *out)
+{
+	const struct placement *placement = location->engine_data;
+	const struct program *program = placement->program;
+
+	(void)engine;
+	if (program->code.count > 0) {
+		buffer_printf(out, "\nBPF program, %zu instructions%s:\n",
+			      program->code.count,
+			      program->refused ? ", which was refused" : "");
+		bpf_print(program->code.insns, program->code.count, comment,
+			  &placement->programs->options, out);
+	}
+	buffer_append_string(out, "\nLeft to the stub:\n");
+	if (program->refused)
+		append_refusal(program, out);
+	else
+		append_left_to_stub(&program->code, out);
+}

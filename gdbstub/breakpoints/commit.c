@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making what is in place equal to what is wanted. */
+#include "gdbstub/breakpoints/commit.h"
+
+#include "gdbstub/locations/location.h"
+
+#include "gdbstub/base/log.h"
+#include "gdbstub/breakpoints/choice.h"
+#include "gdbstub/text/trap_inspection.h"
+#include "gdbstub/breakpoints/install.h"
+#include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/breakpoints/share.h"
+#include "gdbstub/text/traps.h"
+#include "gdbstub/breakpoints/watch.h"
+
+/* Watchpoints have little choice. */
+static bool is_chosen_otherwise(const struct location *location)
+{
+	return location->type <= BREAKPOINT_HARDWARE &&
+	       location->choice != location->inferior->breakpoints->engines->choice;
+}
+
+/* A trap of ours from before there were uprobes. */
+static bool meets_uprobes(const struct location *location)
+{
+	return location->engine->ops->own_traps && !location->among_uprobes &&
+	       choice_among_uprobes(location->inferior);
+}
+
+static bool is_outdated(const struct location *location)
+{
+	if (location->state == LOCATION_OUT)
+		return false;
+	return is_chosen_otherwise(location) || meets_uprobes(location) ||
+	       watch_is_outdated(location) ||
+	       (location->engine->ops->outdated &&
+		location->engine->ops->outdated(location->engine, location));
+}
+
+static bool must_come_anew(const struct location *location)
+{
+	return traps_must_move(location) || is_outdated(location);
+}
+
+/* Has a wanted location yet to be put in place? */
+static bool needs_commit(const struct location *location)
+{
+	return location->wanted &&
+	       (location->state != LOCATION_IN || must_come_anew(location)) &&
+	       !location_must_stay_off(location);
+}
+
+static bool need_commit(const struct breakpoints *breakpoints, bool only_unwanted)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!location->wanted || (!only_unwanted && needs_commit(location)))
+			return true;
+	}
+	return false;
+}
+
+bool breakpoints_need_commit(const struct breakpoints *breakpoints)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
+		    need_commit(other->breakpoints, other != inferior))
+			return true;
+	}
+	return false;
+}
+
+static struct error *location_commit(struct breakpoints *breakpoints,
+				     struct location *location)
+{
+	if (!needs_commit(location))
+		return NULL;
+	if (must_come_anew(location))
+		location_take_out(location, false);
+	if (location->state == LOCATION_OUT)
+		return location_install(breakpoints, location);
+	return location_switch(location, LOCATION_IN);
+}
+
+bool locations_are_outdated(const struct breakpoints *breakpoints)
+{
+	const struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (location->state == LOCATION_IN && is_outdated(location))
+			return true;
+	}
+	return false;
+}
+
+void locations_move_outdated(struct breakpoints *breakpoints)
+{
+	struct location *location;
+	bool any = false;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		_cleanup_error_ struct error *error = NULL;
+
+		if (location->state != LOCATION_IN || !is_outdated(location))
+			continue;
+		any = true;
+		location_take_out(location, false);
+		if (location->wanted)
+			error = location_install(breakpoints, location);
+		if (error)
+			log_warning("%s *0x%jx is lost: %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr, error_text(error));
+	}
+	if (any)
+		traps_update_shadow(breakpoints, false);
+}
+
+static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping,
+				   bool *slots_freed)
+{
+	struct location *location;
+	struct error *error = NULL;
+
+	if (!stepping)
+		*slots_freed |= locations_drop_unwanted(breakpoints);
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error && !location->wanted && location->state == LOCATION_IN)
+			error = location_switch(location, LOCATION_SUSPENDED);
+	}
+	return error;
+}
+
+/* A trap goes when nobody wants it who shares the memory: what is unwanted goes
+ * everywhere, before anything comes. */
+struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
+{
+	const struct inferior *inferior = breakpoints->inferior;
+	struct inferior *other;
+	struct location *location;
+	struct error *error = NULL;
+	bool slots_freed = false;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && other->breakpoints &&
+		    inferior_shares_memory(other, inferior))
+			error = drop_unwanted(other->breakpoints, stepping,
+					      &slots_freed);
+	}
+	if (slots_freed)
+		share_part(breakpoints);
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error)
+			error = location_commit(breakpoints, location);
+	}
+	traps_update_shadow(breakpoints, stepping);
+	return error;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/client/client.h"
+
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/signals.h"
+#include "gdbstub/run/interrupt.h"
+
+void client_interrupt(struct client *client)
+{
+	run_interrupt(client->run);
+	console_hurry(client);
+}
+
+bool client_has_process(const struct client *client)
+{
+	return !TAILQ_EMPTY(&client->run->inferiors.list);
+}
+
+bool client_stays(const struct client *client)
+{
+	return client->session.extended || client->multi;
+}
+
+bool client_is_last_end(const struct client *client, const struct stop *stop)
+{
+	return (stop->kind == STOP_EXITED || stop->kind == STOP_KILLED) &&
+	       !client_has_process(client) && !client_stays(client);
+}
+
+static void say_end(const struct stop *stop)
+{
+	if (stop->kind == STOP_EXITED)
+		log_info("\nChild exited with status %d", stop->status);
+	else
+		log_info("\nChild terminated with signal = 0x%x (%s)",
+			 (unsigned int)stop->signal, signal_name(stop->signal));
+}
+
+bool client_take_stop(struct client *client, struct stop *stop)
+{
+	bool taken = run_poll(client->run, stop);
+
+	if (taken && client_is_last_end(client, stop))
+		say_end(stop);
+	return taken;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the server remembers about the client that is connected. */
+#ifndef TRUEHIT_CLIENT_SESSION_H
+#define TRUEHIT_CLIENT_SESSION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/rsp/parse.h"
+
+struct session {
+	bool no_ack;	  /* QStartNoAckMode */
+	bool extended;	  /* `!` or target extended-remote */
+	bool resumed;	  /* threads run; a stop reply is owed */
+	bool silent;	  /* the packet at hand has no reply */
+	bool ending;	  /* close the connection after this reply */
+	bool exit_server; /* `monitor exit`: and end the server */
+
+	/* Features the client named in qSupported. */
+	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events,
+		no_resumed;
+	bool error_message;    /* any error may be a text */
+	bool reads_target_xml; /* it reads target descriptions, or has read ours */
+	bool single_argument;  /* vRun brings all arguments in one string */
+
+	unsigned int disabled; /* packets to do without: gdbstub/rsp/disable.h */
+
+	struct thread_id general;  /* Hg */
+	struct thread_id resuming; /* Hc */
+	struct vfile *vfile;	   /* of vfile.c; NULL until used */
+	struct xfer *xfer;	   /* of xfer.c; NULL until used */
+};
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What run control keeps besides what it keeps of each thread and each inferior. */
+#ifndef TRUEHIT_CONTROL_RUN_STATE_H
+#define TRUEHIT_CONTROL_RUN_STATE_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/inferior/late.h"
+#include "gdbstub/control/control.h"
+#include "gdbstub/locations/engine.h"
+#include "gdbstub/locations/output.h"
+#include "gdbstub/control/stop.h"
+
+enum { SIGNALS_MAX = 65 }; /* host numbers 1..64 */
+
+/** What else the client wants to hear of. */
+struct run_wishes {
+	bool fork;	    /* children become inferiors; else they are let go */
+	bool vfork;	    /* the same, and STOP_VFORK_DONE */
+	bool no_resumed;    /* STOP_NO_RESUMED */
+	bool thread_events; /* STOP_CREATED, STOP_THREAD_EXITED of all threads */
+};
+
+TAILQ_HEAD(pending_list, pending_stop);
+TAILQ_HEAD(lending_list, lending);
+
+struct run {
+	struct inferiors inferiors;
+	struct engines engines;
+	bool pass_signal[SIGNALS_MAX];	   /* QPassSignals: by host number */
+	bool withhold_signal[SIGNALS_MAX]; /* not for the program after a detach */
+	struct control_list
+		has_pending; /* threads that have a stop, the oldest first */
+	struct pending_list thread_ends; /* of threads that have ended (pending.h) */
+	struct run_wishes wishes;
+	bool non_stop;
+	bool running; /* threads were resumed, no stop reported since; non-stop: some
+		       * thread is resumed */
+	struct stop last; /* what `?` answers */
+	/* What commands of breakpoints print, and those of programs that their client
+	 * has left; at first, both to stdout. */
+	struct output output, own_output;
+
+	/* Kept by run.c. */
+	bool more; /* run_poll has not taken all that the kernel has to tell */
+	bool interrupt_requested;
+	struct lateness interrupt_lateness; /* of the answer */
+	pid_t newest;	     /* the process that was started or attached to last */
+	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
+	bool halting;	     /* threads are being stopped */
+	struct control_list ready; /* threads that may go on (ready.h) */
+	bool all_ready;		   /* ... as all others may that are resumed */
+	bool locations_move; /* outdated ones, as soon as all threads are stopped */
+	struct lending_list lendings; /* the same: memory for vfork children (fork.h) */
+	pid_t stepping_over;	      /* this thread alone runs (alone.h) */
+	bool traps_away; /* of some inferior that has control->traps_away */
+	bool any_untold; /* there may be threads whose stop is to be told again */
+	uint64_t order;	 /* stops seen so far */
+	struct stop unacknowledged; /* non-stop: reported, but the client may not know
+				     * yet; STOP_NONE: nothing */
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the client is told of: a stop. */
+#ifndef TRUEHIT_CONTROL_STOP_H
+#define TRUEHIT_CONTROL_STOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/shared/watch_last.h"
+#include "gdbstub/locations/engine.h"
+
+enum stop_kind {
+	STOP_NONE,
+	STOP_SIGNAL,	 /* .signal; also the end of a step (SIGTRAP) */
+	STOP_SWBREAK,	 /* SIGTRAP at a software breakpoint; PC at its address */
+	STOP_HWBREAK,	 /* SIGTRAP at a hardware breakpoint */
+	STOP_WATCH,	 /* SIGTRAP after an access, or as if before it (look_after.h):
+			  * .watch, .addr */
+	STOP_FORK,	 /* the thread made process .child, a stopped inferior */
+	STOP_VFORK,	 /* the same; it shares the memory */
+	STOP_VFORK_DONE, /* the vfork child has exec'ed or ended */
+	STOP_EXEC,	 /* the thread runs a new program (inferior_exe) */
+	STOP_SYSCALL_ENTRY,  /* the thread is about to enter .syscall */
+	STOP_SYSCALL_RETURN, /* ... has returned from it */
+	STOP_CLONE,	     /* the thread made the thread .child, a stopped one */
+	STOP_CREATED,	     /* the thread is new and has not run yet */
+	STOP_THREAD_EXITED,  /* .tid has ended, others of the process have not: .status
+			      */
+	STOP_EXITED,	     /* .status */
+	STOP_KILLED,	     /* .signal */
+	STOP_NO_RESUMED,     /* no thread that was resumed is left */
+};
+
+/** One stop as the client is told of it. */
+struct stop {
+	enum stop_kind kind;
+	pid_t pid, tid;
+	int signal; /* host number */
+	int status;
+	enum breakpoint_type watch; /* STOP_WATCH: which kind */
+	uint64_t addr;		    /* STOP_WATCH: the watched address */
+	struct watch_values values; /* STOP_WATCH: what its value filter has compared */
+	bool looks;  /* STOP_SIGNAL: the end of the step after a STOP_WATCH, of which
+		      * it has .watch, .addr, .values */
+	pid_t child; /* STOP_FORK, STOP_VFORK, STOP_CLONE */
+	int syscall; /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
+};
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The engines that there are. */
+#ifndef TRUEHIT_ENGINES_ENGINES_H
+#define TRUEHIT_ENGINES_ENGINES_H
+
+#include "gdbstub/locations/engine.h"
+
+/** No engine is usable until engines_probe(). The outputs, as in struct run, must
+ * outlive the engines; their contents may change. */
+void engines_init(struct engines *engines, const struct output *output,
+		  const struct output *own_output);
+/** Finds out by trial which engines work here, which takes some 20 ms; the others are
+ * kept with the reason. Once, before the first commit (gdbstub/breakpoints/commit.h).
+ */
+void engines_probe(struct engines *engines);
+void engines_deinit(struct engines *engines);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A thread stopped at locations: which of them does the client want to know of? */
+#ifndef TRUEHIT_HITS_HIT_H
+#define TRUEHIT_HITS_HIT_H
+
+#include "gdbstub/locations/engine.h"
+#include "gdbstub/locations/output.h"
+
+/** Asks every usable engine what it knows about a stop (engine_ops.on_stop). */
+void hits_collect(struct engines *engines, const struct event *event,
+		  struct hits *hits);
+/**
+ * The hit to tell the client of, one with a true condition, or NULL: evaluates
+ * what no kernel program has decided (an evaluation that fails counts as true), and
+ * counts. A true hit of a location with commands runs them instead, as gdbserver does.
+ */
+const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
+				const struct output *output);
+/** None of the hits is told: the thread goes on behind them. */
+void hits_pass(const struct hits *hits, struct thread *thread);
+/**
+ * Runs the commands at the place that a step has led to. For the client that is
+ * a hit: it takes the thread on from there without one.
+ */
+void hits_stepped_to(struct thread *thread, const struct output *output);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bytes of all planted traps, of which the kernel engines are told. */
+#ifndef TRUEHIT_LOCATIONS_PLANTED_BYTES_H
+#define TRUEHIT_LOCATIONS_PLANTED_BYTES_H
+
+#include <stdbool.h>
+
+#include "gdbstub/locations/location.h"
+
+/** The trap of the location, if it has one, has come, or is about to go: the kernel
+ * engines are told at once of bytes that are not what memory shows. */
+void traps_changed(struct location *location);
+/** Tells the kernel engines exactly which bytes these are, if that has changed: before
+ * threads are resumed. @stepping: only steps follow, and what is lifted for them may
+ * stay among them. */
+void traps_update_shadow(struct breakpoints *breakpoints, bool stepping);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/locations/sequences.h"
+
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/symbols/symbols.h"
+#include "gdbstub/locations/location.h"
+
+static bool is_free(const struct sequences_free *known, const struct file_id *file)
+{
+	for (unsigned int i = 0; i < SEQUENCES_FREE_MAX; i++) {
+		if (file_id_equal(&known->files[i], file))
+			return true;
+	}
+	return false;
+}
+
+/* What is in no file is described nowhere (inode 0, as of the rows that are unused). */
+static bool ask(const struct location *location, const struct file_id *file)
+{
+	struct sequences_free *known = &location->inferior->breakpoints->sequences_free;
+	enum symbols_sequences found;
+	struct symbols *symbols;
+
+	if (is_free(known, file))
+		return false;
+	symbols = symbols_create(location->inferior);
+	found = symbols_sequences(symbols, location->addr);
+	symbols_destroy(symbols);
+	if (found == SEQUENCES_NONE)
+		known->files[known->next++ % SEQUENCES_FREE_MAX] = *file;
+	return found == SEQUENCES_COVER;
+}
+
+static bool look_up(const struct location *location, struct file_id *ret)
+{
+	_cleanup_buffer_ struct buffer maps = {0};
+	struct mapping mapping;
+
+	if (inferior_proc_file(location->inferior, "maps", &maps) < 0 ||
+	    !mapping_find(buffer_string(&maps), location->addr, &mapping))
+		return false;
+	*ret = mapping.file;
+	return true;
+}
+
+bool sequences_cover(struct location *location, const struct file_id *file)
+{
+	struct file_id own;
+
+	if (location->restartable)
+		return true;
+	if (!file && look_up(location, &own))
+		file = &own;
+	location->restartable = file && ask(location, file);
+	return location->restartable;
+}

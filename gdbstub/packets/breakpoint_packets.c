@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Z z: breakpoints and watchpoints, with conditions and commands; and conditions that
+ * gdb's extension (scripts/truehit-gdb.py) hands over for watchpoints. */
+#include <errno.h>
+
+#include "gdbstub/agent/expr.h"
+#include "gdbstub/inferior/compat.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/packets/packet.h"
+#include "gdbstub/client/threads.h"
+#include "gdbstub/rsp/zpacket.h"
+#include "gdbstub/client/chosen.h"
+#include "gdbstub/client/client.h"
+#include "gdbstub/breakpoints/breakpoints.h"
+
+enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
+
+/* What a Z packet wants to have done at a hit. */
+struct wishes {
+	struct agent_list conditions;
+	struct commands commands;
+};
+
+static void cleanup_wishes(struct wishes *wishes)
+{
+	agent_list_clear(&wishes->conditions);
+	agent_list_clear(&wishes->commands.list);
+}
+
+static struct error *add_expr(struct agent_list *list,
+			      const struct zpacket_expr *packed)
+{
+	struct agent_expr *expr;
+	struct error *error;
+
+	if (list->count == EXPRESSIONS_MAX)
+		return error_create(0, "there are more than %d", EXPRESSIONS_MAX);
+	if (packed->is_command)
+		error = agent_expr_create_command(packed->bytecode, packed->len, &expr);
+	else
+		error = agent_expr_create(packed->bytecode, packed->len, &expr);
+	if (!error && agent_list_append(list, expr) < 0)
+		error = error_create(ENOMEM, "bytecode");
+	return error;
+}
+
+static struct error *read_wishes(struct zpacket_options *options, struct wishes *wishes)
+{
+	for (;;) {
+		struct zpacket_expr packed;
+		struct error *error = zpacket_next_expr(options, &packed);
+		struct agent_list *list = packed.is_command ? &wishes->commands.list
+							    : &wishes->conditions;
+
+		if (error || !packed.bytecode)
+			return error;
+		error = add_expr(list, &packed);
+		free(packed.bytecode);
+		if (error)
+			return error_prefix(error, "%s %zu",
+					    packed.is_command ? "command" : "condition",
+					    list->count + 1);
+	}
+}
+
+/* The packet's head and the locations that it is about. *ret is NULL for a type
+ * that we do not know: not supported, as the empty reply says. */
+static struct error *begin(struct client *client, struct cursor *args,
+			   struct zpacket *packet, struct breakpoints **ret)
+{
+	struct error *error = zpacket_parse(*args, packet);
+	const struct inferior *inferior = client_inferior(client);
+
+	*ret = NULL;
+	if (error || packet->type > WATCHPOINT_ACCESS)
+		return error;
+	if (!inferior || !inferior->breakpoints)
+		return error_create(0, "no process is being debugged");
+	*ret = inferior->breakpoints;
+	return NULL;
+}
+
+/* Puts what has changed in place at once if threads run. @error: of the change. */
+static struct error *finish(struct client *client, struct error *error)
+{
+	struct error *other = run_unpause(client->run);
+
+	if (!error)
+		return other;
+	error_destroy(other);
+	return error;
+}
+
+static struct error *insert(struct client *client, struct breakpoints *breakpoints,
+			    const struct zpacket *packet, const struct wishes *wishes)
+{
+	struct error *error = NULL;
+
+	run_pause(client->run);
+	/* Of a process that has just ended the client will hear soon. */
+	if (!breakpoints->inferior->control->pending_stop)
+		error = breakpoints_insert(
+			breakpoints, (enum breakpoint_type)packet->type, packet->addr,
+			packet->kind, &wishes->conditions, &wishes->commands);
+	return finish(client, error);
+}
+
+struct error *packet_Z(struct client *client, struct cursor *args, struct buffer *reply)
+{
+	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
+	struct breakpoints *breakpoints;
+	struct zpacket packet;
+	struct error *error = begin(client, args, &packet, &breakpoints);
+
+	if (error || !breakpoints)
+		return error;
+	error = read_wishes(&packet.options, &wishes);
+	if (error)
+		return error;
+	/* Without commands there is nothing to go on with. */
+	wishes.commands.persistent =
+		packet.options.persistent && wishes.commands.list.count > 0;
+	error = insert(client, breakpoints, &packet, &wishes);
+	/* The empty reply makes gdb try another type (Z4 for Z3). */
+	if (error && error_errno(error) == EOPNOTSUPP) {
+		error_destroy(error);
+		return NULL;
+	}
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
+}
+
+/* The place of a software breakpoint that is no longer wanted may have been unmapped:
+ * the client's user hears of that. */
+static struct error *check_place(const struct breakpoints *breakpoints,
+				 const struct zpacket *packet)
+{
+	uint8_t byte;
+
+	if (packet->type != BREAKPOINT_SOFTWARE ||
+	    inferior_read(breakpoints->inferior, packet->addr, &byte, 1) != -EFAULT)
+		return NULL;
+	return error_create(EFAULT, "the breakpoint at 0x%jx is gone with its memory",
+			    (uintmax_t)packet->addr);
+}
+
+struct error *packet_z(struct client *client, struct cursor *args, struct buffer *reply)
+{
+	struct breakpoints *breakpoints;
+	struct zpacket packet;
+	struct error *error = begin(client, args, &packet, &breakpoints);
+
+	if (error || !breakpoints)
+		return error;
+	run_pause(client->run);
+	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
+			   packet.kind);
+	error = finish(client, check_place(breakpoints, &packet));
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
+}
+
+/* What lldb asks for, whose watchpoints tell of every write. The empty reply says that
+ * we do not have it. */
+struct error *packet_wants_every_write(struct client *client, struct cursor *args,
+				       struct buffer *reply)
+{
+	(void)args;
+	(void)reply;
+	client->run->engines.every_write = true;
+	return NULL;
+}
+
+/* ---- QTruehit.WatchCondition:[pPID;][TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ---- */
+
+/* The breakpoints of the process that is named, or else of the current one. */
+static struct error *choose(struct client *client, struct cursor *args,
+			    struct breakpoints **ret)
+{
+	struct inferior *inferior = client_inferior(client);
+	struct error *error = NULL;
+	uint64_t pid;
+
+	if (cursor_char(args, 'p')) {
+		if (!cursor_hex(args, &pid) || !cursor_char(args, ';'))
+			return error_create(0, "WatchCondition: no PID; after p");
+		error = threads_inferior(client, pid, &inferior);
+	}
+	if (error)
+		return error;
+	if (!inferior || !inferior->breakpoints)
+		return error_create(0, "no process is being debugged");
+	*ret = inferior->breakpoints;
+	return compat_refuse(inferior);
+}
+
+static struct error *read_conditions(struct cursor args, struct zpacket *packet,
+				     struct wishes *wishes)
+{
+	struct error *error = zpacket_parse(args, packet);
+
+	if (error)
+		return error;
+	if (packet->type < WATCHPOINT_WRITE || packet->type > WATCHPOINT_ACCESS)
+		return error_create(0, "WatchCondition: type %ju is no watchpoint",
+				    (uintmax_t)packet->type);
+	error = read_wishes(&packet->options, wishes);
+	if (!error && wishes->commands.list.count > 0)
+		error = error_create(0, "WatchCondition: takes no commands");
+	return error;
+}
+
+/* With no more than a process, all conditions are withdrawn: what comes first after
+ * connecting, and finds out whether this packet is known. */
+struct error *packet_QTruehit_WatchCondition(struct client *client, struct cursor *args,
+					     struct buffer *reply)
+{
+	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
+	struct breakpoints *breakpoints = NULL;
+	struct zpacket packet = {0};
+	struct error *error = choose(client, args, &breakpoints);
+	bool all = cursor_left(args) == 0;
+
+	if (!error && !all)
+		error = read_conditions(*args, &packet, &wishes);
+	if (error)
+		return error;
+	run_pause(client->run);
+	error = all ? breakpoints_unhand_all(breakpoints)
+		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,
+				       packet.addr, packet.kind, &wishes.conditions);
+	error = finish(client, error);
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of packets and how a packet finds its handler. To add a packet is
+ * to add a row (packet.c) and a handler.
+ */
+#ifndef TRUEHIT_PACKETS_PACKET_H
+#define TRUEHIT_PACKETS_PACKET_H
+
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/error.h"
+#include "gdbstub/rsp/parse.h"
+
+struct client;
+struct session;
+
+/**
+ * Handles one packet. @args is what follows the packet's name (and its
+ * separator). The handler appends the reply to @reply and returns NULL; an empty
+ * reply means "not supported". A returned error is sent as "E.text" and @reply
+ * is dropped. A handler that resumes threads sets client->session.resumed:
+ * then nothing is sent now, and the stop reply follows when there is a stop. One
+ * whose packet has no reply at all (k, R) sets session.silent.
+ */
+typedef struct error *packet_handler(struct client *client, struct cursor *args,
+				     struct buffer *reply);
+
+enum packet_flags {
+	/* May come while threads run. Others are refused then: what they read or
+	 * change is not at rest. */
+	PACKET_WHILE_RUNNING = 1,
+	/* gdb before 16 takes the reply for data unless an error is "E" and two
+	 * digits; newer ones say that they read texts (error-message+). */
+	PACKET_ERROR_NUMBER = 2,
+	/* Goes by the rules of 64-bit programs: refused for others (compat.h). */
+	PACKET_NATIVE = 4,
+};
+
+struct packet {
+	const char *name; /* the packet begins with this */
+	packet_handler *handler;
+	const char *separators; /* one of these must follow the name and is
+				 * skipped; "": nothing may follow; NULL:
+				 * anything may follow at once */
+	const char *feature;	/* what qSupported advertises ("QPassSignals+"),
+				 * (";" between several), or NULL */
+	unsigned int flags; /* enum packet_flags; also the bit of gdbstub/rsp/disable.h
+			     * that takes the packet away */
+};
+
+/** Handles a packet and fills in the reply ("E.text" for an error). */
+void packet_dispatch(struct client *client, const char *packet, size_t len,
+		     struct buffer *reply);
+
+/** Appends what qSupported advertises: the table's features, each ";feature", but
+ * for the packets that are disabled. */
+void packet_append_features(unsigned int disabled, struct buffer *out);
+
+/** Frees what handlers have kept in the session, and makes it a new one. */
+void packet_renew_session(struct session *session);
+
+/* Handlers, by file. */
+
+/* query_packets.c */
+packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadInfo,
+	packet_qsThreadInfo, packet_qThreadExtraInfo, packet_QStartNoAckMode,
+	packet_QNonStop, packet_H, packet_T;
+/* event_packets.c: what the client wants to hear of */
+packet_handler packet_QPassSignals, packet_QProgramSignals, packet_QCatchSyscalls,
+	packet_QThreadEvents, packet_QThreadOptions;
+/* tls.c */
+packet_handler packet_qGetTLSAddr, packet_qSymbol;
+/* registers.c */
+packet_handler packet_g, packet_G, packet_p, packet_P;
+/* memory.c */
+packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
+	packet_qSearch_memory;
+/* memory_tag_packets.c */
+packet_handler packet_qMemTags, packet_QMemTags;
+/* resume.c */
+packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
+	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
+/* breakpoint.c */
+packet_handler packet_Z, packet_z, packet_wants_every_write,
+	packet_QTruehit_WatchCondition;
+/* start_packets.c */
+packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
+	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,
+	packet_QEnvironmentUnset, packet_QEnvironmentReset, packet_QSetWorkingDir;
+/* process_packets.c */
+packet_handler packet_D, packet_k, packet_vKill, packet_vAttach, packet_extended_mode,
+	packet_R;
+/* variables.c */
+packet_handler packet_QTDV, packet_qTV;
+/* xfer.c: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH over a table of objects */
+packet_handler packet_qXfer;
+/* vfile.c: vFile:OPERATION:... over a table of operations */
+packet_handler packet_vFile;
+/* monitor_packet.c: qRcmd,HEX over a table of commands */
+packet_handler packet_qRcmd;
+
+#endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The flow: run_resume() sets threads going; events.c takes one event of one thread
+ * and either lets the thread go on (a false hit, a step inside a range, a signal
+ * that nobody wants to see) or notes a pending stop; run_poll() sees the pending
+ * stop, halts everything in all-stop mode, and reports it.
+ */
+#include "gdbstub/run/run.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/tracing/resume.h"
+#include "gdbstub/inferior/thread.h"
+#include "gdbstub/inferior/thread_end.h"
+#include "gdbstub/tracing/wait.h"
+#include "gdbstub/stops/alone.h"
+#include "gdbstub/stops/client_view.h"
+#include "gdbstub/breakpoints/commit.h"
+#include "gdbstub/run/events.h"
+#include "gdbstub/run/halt.h"
+#include "gdbstub/text/trap_inspection.h"
+#include "gdbstub/breakpoints/install.h"
+#include "gdbstub/run/interrupt.h"
+#include "gdbstub/locations/location.h"
+#include "gdbstub/hits/look_after.h"
+#include "gdbstub/stops/next_stop.h"
+#include "gdbstub/stops/pending.h"
+#include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/run/proceed.h"
+#include "gdbstub/control/ready.h"
+#include "gdbstub/hits/replay.h"
+#include "gdbstub/stops/stale.h"
+#include "gdbstub/text/traps.h"
+#include "gdbstub/run/unattended.h"
+#include "gdbstub/breakpoints/watch.h"
+
+enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
+
+/* ---- actions ---- */
+
+/* A signal that has not reached its thread is kept: the client will not give it
+ * again. */
+static void clear_action(struct thread *thread)
+{
+	if (thread->inferior->unattended)
+		return;
+	if (thread->control->action.signal != 0)
+		thread->owed_signal = thread->control->action.signal;
+	thread->control->action = (struct resume_action){0};
+	thread->control->how = RESUME_BY_ACTION;
+	thread->control->fresh = false;
+	thread->control->stop_requested = false;
+}
+
+/* A step over a trap that has not ended starts anew: run_resume puts the traps
+ * back. */
+static void clear_actions(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	alone_forget_step(run);
+	ready_clear(run);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			clear_action(thread);
+	}
+}
+
+static bool is_resumed(const struct thread *thread)
+{
+	return thread->control->action.kind != RESUME_NONE &&
+	       !thread->inferior->unattended;
+}
+
+static void request_stop(struct run *run, struct thread *thread)
+{
+	if (thread->control->passed_over) {
+		thread->control->passed_over = false;
+		thread->control->untold = run->any_untold = true;
+		thread->control->last_signal = 0;
+		return;
+	}
+	if (!is_resumed(thread) || thread->control->pending_stop ||
+	    thread->control->stop_requested)
+		return;
+	thread->control->stop_requested = true;
+	if (!thread_is_held(thread))
+		thread_interrupt(thread);
+	else
+		pending_set(run, thread, (struct stop){.kind = STOP_SIGNAL});
+}
+
+void run_set_action(struct run *run, struct thread *thread, struct resume_action action)
+{
+	if (!client_view_is_right(run, thread))
+		return;
+	if (run->non_stop && action.kind == RESUME_STOP) {
+		request_stop(run, thread);
+		return;
+	}
+	if (run->non_stop && (action.kind == RESUME_NONE || is_resumed(thread)))
+		return;
+	thread->control->action = action;
+	thread->control->passed_over = false;
+	thread->control->fresh = is_resumed(thread);
+	if (thread->control->fresh)
+		thread->inferior->control->awaited = true;
+}
+
+/* ---- resuming ---- */
+
+static bool any_fresh(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->control->fresh)
+			return true;
+	}
+	return false;
+}
+
+/* Only one thread's steps: what is unwanted now will be wanted again soon. */
+static bool only_steps(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->control->action.kind == RESUME_CONTINUE)
+			return false;
+	}
+	return true;
+}
+
+static bool any_steps(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->control->action.kind == RESUME_STEP ||
+		    thread->control->action.kind == RESUME_RANGE)
+			return true;
+	}
+	return false;
+}
+
+/* The thread is still at the stop that tells of the signal owed: that one can be
+ * delivered as it is, and one that the client gives now is sent. */
+static void pay_signal(struct thread *thread)
+{
+	if (thread->owed_signal == 0)
+		return;
+	if (thread->control->action.signal != 0)
+		thread_send_signal(thread, thread->control->action.signal);
+	thread->control->action.signal = thread->owed_signal;
+	thread->owed_signal = 0;
+}
+
+static void prepare_thread(struct run *run, struct thread *thread)
+{
+	if (!thread->control->fresh)
+		return;
+	thread->control->fresh = false;
+	pay_signal(thread);
+	stale_drop(run, thread);
+	pending_pass_signal(run, thread);
+	/* The client's signal must not get lost behind a stop that is reported
+	 * before the thread runs. */
+	if (thread->control->pending_stop && thread->control->action.signal != 0) {
+		thread_send_signal(thread, thread->control->action.signal);
+		thread->control->action.signal = 0;
+	}
+}
+
+/* In non-stop mode others may go on while the client looks at this one. */
+static void end_replay(const struct run *run, struct inferior *inferior)
+{
+	const struct thread *thread =
+		inferior_thread(inferior, replay_thread(inferior));
+
+	if (!run->non_stop || !thread || thread->control->fresh)
+		replay_end(inferior);
+}
+
+static struct error *prepare_inferior(struct run *run, struct inferior *inferior)
+{
+	struct error *error = NULL;
+	struct thread *thread;
+
+	if (inferior->control->pending_stop || !any_fresh(inferior))
+		return NULL;
+	breakpoints_forget_refusal(inferior->breakpoints);
+	end_replay(run, inferior);
+	if (!any_steps(inferior))
+		breakpoints_inspect(inferior->breakpoints);
+	/* In non-stop mode others may run, which no change of traps must find. */
+	if (breakpoints_need_commit(inferior->breakpoints)) {
+		halt_all(run);
+		error = breakpoints_commit(inferior->breakpoints, only_steps(inferior));
+	}
+	if (error)
+		return error;
+	traps_update_shadow(inferior->breakpoints, only_steps(inferior));
+	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (thread->control->fresh || !run->non_stop)
+			watch_looked(thread);
+	}
+	watch_prepare(inferior->breakpoints);
+	TAILQ_FOREACH (thread, &inferior->threads, link)
+		prepare_thread(run, thread);
+	return NULL;
+}
+
+/* Nobody is to run whom the client has just resumed. */
+static void forget_fresh(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		TAILQ_FOREACH (thread, &inferior->threads, link) {
+			if (thread->control->fresh || !run->non_stop)
+				clear_action(thread);
+		}
+	}
+}
+
+struct error *run_resume(struct run *run)
+{
+	struct inferior *inferior;
+	struct error *error = NULL;
+
+	/* In non-stop mode the last one may have ended just now. */
+	if (TAILQ_EMPTY(&run->inferiors.list) && !run->non_stop)
+		return error_create(0,
+				    "no process to resume: start one (run) or attach");
+	if (!run->non_stop && !control_any_unattended(run))
+		alone_forget_step(run);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!error)
+			error = prepare_inferior(run, inferior);
+	}
+	if (error)
+		forget_fresh(run);
+	else
+		run->running = !run->non_stop || client_view_any_resumed(run);
+	/* The client asked before it resumed: nobody is to run. */
+	if (!error && run->interrupt_requested)
+		interrupt_answer_at_once(run);
+	proceed_all(run);
+	return error;
+}
+
+void run_pause(struct run *run)
+{
+	if (run->running)
+		halt_all(run);
+}
+
+struct error *run_unpause(struct run *run)
+{
+	struct inferior *inferior;
+	struct error *error = NULL;
+
+	if (!run->running)
+		return NULL;
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!error && !inferior->control->pending_stop &&
+		    !inferior->control->hidden)
+			error = breakpoints_commit(inferior->breakpoints, false);
+	}
+	proceed_all(run);
+	return error;
+}
+
+/* ---- reporting ---- */
+
+/* Traps of whom this may be about. The ends of a client's steps follow each other
+ * closely: it is done before the client has threads continue (prepare_inferior). */
+static void inspect_traps(const struct run *run, const struct stop *stop)
+{
+	bool now = stop->kind != STOP_EXITED && stop->kind != STOP_KILLED &&
+		   (stop->kind != STOP_SIGNAL || stop->signal != SIGTRAP);
+	struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		inferior->breakpoints->inspected = false;
+		if (now)
+			breakpoints_inspect(inferior->breakpoints);
+	}
+}
+
+static void report(struct run *run, const struct stop *stop)
+{
+	struct thread *thread = thread_find(&run->inferiors, stop->tid);
+
+	/* A request that came too late for this stop holds for the next resume: the
+	 * client may let the program go on without telling its user. */
+	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list))
+		run->interrupt_requested = false;
+	/* What ran before the stop is printed before it is told. */
+	engines_print_output(&run->engines, true);
+	run->last = *stop;
+	inspect_traps(run, stop);
+	if (thread &&
+	    (stop->looks || (stop->kind == STOP_WATCH && !look_is_shown(thread))))
+		watch_told(thread, stop);
+	if (thread && stop->kind == STOP_SWBREAK)
+		thread_hit_again(thread);
+	if (thread) {
+		thread->control->last_signal = stop->signal;
+		thread->inferior->control->seen = true;
+	}
+	if (run->non_stop)
+		run->unacknowledged = *stop;
+	if (!run->non_stop) {
+		clear_actions(run);
+	} else if (thread) {
+		clear_action(thread);
+		client_view_reported(thread->inferior);
+	}
+	run->running = run->non_stop && client_view_any_resumed(run);
+}
+
+/* In non-stop mode one at a time. */
+static bool may_report(const struct run *run)
+{
+	return run->non_stop ? run->unacknowledged.kind == STOP_NONE : run->running;
+}
+
+static bool report_pending(struct run *run, struct stop *stop)
+{
+	if (!may_report(run) || !next_stop_any(run))
+		return false;
+	if (!run->non_stop)
+		halt_all(run);
+	if (!next_stop_take(run, stop))
+		return false;
+	report(run, stop);
+	return true;
+}
+
+/* The end of a leader that other threads outlive is no event: it is found out here,
+ * after the SIGCHLD that the kernel sends. */
+static void note_ended_leaders(struct run *run)
+{
+	struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		struct thread *leader = inferior_thread(inferior, inferior->pid);
+
+		if (!leader || leader->control->end_told || !leader->running ||
+		    (!run->wishes.thread_events &&
+		     !(leader->options & THREAD_OPTION_EXIT)) ||
+		    !thread_is_outlived(leader))
+			continue;
+		leader->control->end_told = true;
+		pending_set_thread_end(run, inferior, leader->tid, 0);
+	}
+}
+
+/* Was the last thread that had been resumed the one that ended? */
+static bool report_no_resumed(struct run *run, struct stop *stop)
+{
+	if (!run->running || !run->wishes.no_resumed || !may_report(run) ||
+	    halt_needed(run))
+		return false;
+	*stop = (struct stop){.kind = STOP_NO_RESUMED};
+	report(run, stop);
+	run->running = false;
+	return true;
+}
+
+/*
+ * Nobody has answered: who was asked may sleep where it cannot stop. In all-stop mode
+ * everybody is asked anyway. In the end one that is late answers.
+ */
+static void answer_late(struct run *run)
+{
+	halt_all(run);
+	if (run->interrupt_requested && !next_stop_any(run))
+		interrupt_answer_at_once(run);
+	proceed_all(run);
+}
+
+static bool poll_stop(struct run *run, struct stop *stop)
+{
+	struct event event;
+
+	run->more = false;
+	if (report_pending(run, stop))
+		return true;
+	/* The client has its say even if hits never end. */
+	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
+		inferiors_wait(&run->inferiors, false, &event);
+		if (event.kind == EVENT_NONE)
+			break;
+		events_handle(run, &event);
+		proceed(run);
+		if (report_pending(run, stop))
+			return true;
+	}
+	run->more = event.kind != EVENT_NONE;
+	note_ended_leaders(run);
+	if (report_pending(run, stop))
+		return true;
+	if (run->running && run->interrupt_requested && interrupt_is_overdue(run))
+		answer_late(run);
+	if (report_pending(run, stop))
+		return true;
+	return !run->more && report_no_resumed(run, stop);
+}
+
+bool run_poll(struct run *run, struct stop *stop)
+{
+	bool stopped = poll_stop(run, stop);
+
+	unattended_go_on(run);
+	return stopped;
+}
+
+bool run_print(struct run *run)
+{
+	return engines_print_output(&run->engines, false) > 0;
+}
+
+int run_print_fd(struct run *run)
+{
+	return run->output.ready(run->output.data) ? engines_output_fd(&run->engines)
+						   : -1;
+}
+
+static void forget_thread_wishes(struct thread *thread)
+{
+	const struct pending_stop *pending = thread->control->pending_stop;
+	enum stop_kind kind = pending ? pending->stop.kind : STOP_NONE;
+
+	thread->options = 0;
+	thread->control->hidden = false;
+	if (kind == STOP_CLONE || kind == STOP_CREATED || kind == STOP_SYSCALL_ENTRY ||
+	    kind == STOP_SYSCALL_RETURN)
+		pending_clear(thread);
+}
+
+void run_forget_wishes(struct run *run)
+{
+	struct inferior *inferior;
+	struct thread *thread;
+
+	run->wishes = (struct run_wishes){0};
+	run->engines.every_write = false;
+	if (!control_any_unattended(run))
+		variables_forget(&run->engines.variables);
+	memset(run->pass_signal, 0, sizeof(run->pass_signal));
+	memset(run->withhold_signal, 0, sizeof(run->withhold_signal));
+	/* gdb's way until the client tells: those that are a debugger's own. */
+	run->withhold_signal[SIGTRAP] = run->withhold_signal[SIGINT] = true;
+	pending_forget_thread_ends(run, 0);
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		syscalls_clear(&inferior->syscalls);
+		TAILQ_FOREACH (thread, &inferior->threads, link)
+			forget_thread_wishes(thread);
+	}
+}
+
+void run_halt(struct run *run)
+{
+	run->interrupt_requested = false;
+	if (!run->running)
+		return;
+	halt_all(run);
+	engines_print_output(&run->engines, true);
+	run->running = false;
+	clear_actions(run);
+	run->last.kind = STOP_NONE;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/text/trap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/event.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/locations/index.h"
+#include "gdbstub/text/old_traps.h"
+#include "gdbstub/text/text.h"
+#include "gdbstub/text/traps.h"
+
+static int write_trap(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	return inferior_write(location->inferior, location->addr, arch->breakpoint_insn,
+			      arch->breakpoint_len);
+}
+
+/* The program may have mapped something else there: 1 if the trap is in memory, 0
+ * if it is not, or a negative errno. */
+static int is_planted(const struct location *location, struct inferior *inferior)
+{
+	const struct arch_ops *arch = inferior->arch;
+	uint8_t insn[TRAP_LEN_MAX];
+	ssize_t n = inferior_read(inferior, location->addr, insn, arch->breakpoint_len);
+
+	if (n != (ssize_t)arch->breakpoint_len)
+		return n < 0 ? (int)n : -EIO;
+	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+static struct location *own_trap(struct inferior *inferior, uint64_t addr)
+{
+	struct location *location;
+	struct index_walk walk;
+
+	if (!inferior->breakpoints)
+		return NULL;
+	for (location = index_begin(&walk, inferior->breakpoints, addr, addr); location;
+	     location = index_next(&walk)) {
+		if (location->state == LOCATION_IN && location->trap)
+			break;
+	}
+	return location;
+}
+
+/* A trap that another inferior has planted there, in memory that is @inferior's, too
+ * (vfork): there is one trap then, and two locations. */
+static struct location *shared_trap(const struct inferior *inferior, uint64_t addr)
+{
+	struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *location = NULL;
+
+		if (other != inferior && inferior_shares_memory(other, inferior))
+			location = own_trap(other, addr);
+		if (location)
+			return location;
+	}
+	return NULL;
+}
+
+/* Other memory is there, in which what looks like the trap is the program's own. */
+static bool is_replaced(const struct location *location)
+{
+	return location->fate == TRAP_REPLACED && !trap_is_code(location);
+}
+
+/* Takes a trap out of the text of @inferior: the location's, or a copy of it. An
+ * unmapped library has taken its traps along: nothing is left behind. */
+static int write_original(const struct location *location, struct inferior *inferior)
+{
+	int planted;
+
+	if (shared_trap(inferior, location->addr) || is_replaced(location))
+		return 0;
+	planted = is_planted(location, inferior);
+	if (planted <= 0)
+		return planted == -EFAULT ? 0 : planted;
+	return inferior_write(inferior, location->addr, location->trap->original,
+			      inferior->arch->breakpoint_len);
+}
+
+/* Notes the program's own instruction at a location that has no trap. */
+static int read_original(const struct location *location)
+{
+	uint8_t code[TRAP_CODE_MAX];
+	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, code,
+					    sizeof(code));
+
+	if (n < (ssize_t)location->inferior->arch->breakpoint_len)
+		return n < 0 ? (int)n : -EIO;
+	memcpy(location->trap->original, code, (size_t)n);
+	location->trap->known = (unsigned int)n;
+	return 0;
+}
+
+int trap_note(struct location *location)
+{
+	int err;
+
+	location->trap = calloc(1, sizeof(*location->trap));
+	if (!location->trap)
+		return -ENOMEM;
+	err = read_original(location);
+	if (err < 0)
+		trap_forget(location);
+	return err;
+}
+
+int trap_know(const struct location *location)
+{
+	return read_original(location);
+}
+
+void trap_forget(struct location *location)
+{
+	old_traps_add(location->inferior->breakpoints, location->addr, location->trap);
+	free(take_ptr(location->trap));
+}
+
+int trap_plant(struct location *location)
+{
+	int err = read_original(location);
+
+	return err < 0 ? err : write_trap(location);
+}
+
+int trap_lift(const struct location *location)
+{
+	return write_original(location, location->inferior);
+}
+
+bool trap_is_planted(const struct location *location)
+{
+	return is_planted(location, location->inferior) > 0;
+}
+
+bool trap_is_code_of(const struct location *location, const uint8_t *bytes)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+	const struct trap *trap = location->trap;
+	uint8_t code[TRAP_CODE_MAX];
+
+	memcpy(code, bytes, trap->known);
+	if (memcmp(code, arch->breakpoint_insn, arch->breakpoint_len) == 0)
+		memcpy(code, trap->original, arch->breakpoint_len);
+	if (memcmp(code, trap->original, trap->known) == 0)
+		return true;
+	traps_show_originals(location->inferior, location->addr, code, trap->known);
+	return memcmp(code, trap->original, trap->known) == 0;
+}
+
+bool trap_is_code(const struct location *location)
+{
+	const unsigned int known = location->trap->known;
+	uint8_t bytes[TRAP_CODE_MAX];
+
+	return inferior_read(location->inferior, location->addr, bytes, known) ==
+		       (ssize_t)known &&
+	       trap_is_code_of(location, bytes);
+}
+
+struct location *trap_executed(const struct event *event, const struct engine *engine)
+{
+	struct location *location;
+	uint64_t pc;
+
+	if (!trap_is_reported(event) || thread_get_pc(event->thread, &pc) < 0)
+		return NULL;
+	pc -= event->inferior->arch->breakpoint_pc_advance;
+	location = trap_at(event->inferior, pc);
+	if (!location || location->engine != engine || is_replaced(location))
+		return NULL;
+	/* The kernel takes its own: this one is a copy, or the program's. */
+	if (engine->ops->kernel_traps && !trap_is_code(location))
+		return NULL;
+	/* The program never meant to run this instruction: undo it at once. */
+	return thread_set_pc(event->thread, pc) == 0 ? location : NULL;
+}
+
+struct location *trap_at(struct inferior *inferior, uint64_t addr)
+{
+	struct location *location = own_trap(inferior, addr);
+
+	return location ? location : shared_trap(inferior, addr);
+}
+
+/* Files are mapped by pages. */
+static struct location *find_rival(const struct inferior *inferior, uint64_t addr,
+				   bool kernel)
+{
+	struct location *location;
+
+	for (location = index_same_place(inferior->breakpoints, addr); location;
+	     location = index_same_place_next(location)) {
+		if (location->state != LOCATION_OUT && location->trap &&
+		    location->engine->ops->kernel_traps == kernel)
+			break;
+	}
+	return location;
+}
+
+/* Where threads run, a trap that is exchanged for another would be missed. */
+static bool runs(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	TAILQ_FOREACH (thread, &inferior->threads, link) {
+		if (!thread_is_held(thread))
+			return true;
+	}
+	return false;
+}
+
+struct location *trap_rival(const struct location *location, bool kernel)
+{
+	const struct inferior *inferior = location->inferior;
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		struct location *rival = NULL;
+
+		if (other->breakpoints && !inferior_shares_memory(other, inferior) &&
+		    !(kernel && runs(other)))
+			rival = find_rival(other, location->addr, kernel);
+		if (rival)
+			return rival;
+	}
+	return NULL;
+}
+
+bool trap_skip_own(struct thread *thread)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	const struct location *location;
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0)
+		return false;
+	location = trap_at(thread->inferior, pc);
+	if (!location)
+		return false;
+	if (memcmp(location->trap->original, arch->breakpoint_insn,
+		   arch->breakpoint_len) != 0)
+		return false;
+	return thread_set_pc(thread, pc + arch->breakpoint_len) == 0;
+}
+
+int trap_clean(const struct location *location, struct inferior *child)
+{
+	return own_trap(child, location->addr) ? 0 : write_original(location, child);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Planted traps: breakpoint instructions in the program's text, whoever has written
+ * them there (int3.c, or the kernel for its uprobes). They can be seen in memory, and
+ * must not be.
+ */
+#ifndef TRUEHIT_TEXT_TRAP_H
+#define TRUEHIT_TEXT_TRAP_H
+
+#include "gdbstub/locations/location.h"
+
+enum { TRAP_LEN_MAX = 8, TRAP_CODE_MAX = 16 };
+
+/** What a location that has a trap knows of it. */
+struct trap {
+	/* The program's own bytes: those under the trap, and some that follow them, by
+	 * which the code can be told from another's. */
+	uint8_t original[TRAP_CODE_MAX];
+	unsigned int known; /* how many, the trap's at least */
+};
+
+/**
+ * Notes the program's own bytes at a location: from now on it is one with a trap, in
+ * text as long as it is LOCATION_IN. 0 or a negative errno (then it is not).
+ */
+int trap_note(struct location *location);
+void trap_forget(struct location *location);
+/** Notes the code at a planted trap anew, so that it is the one that it was set in. 0
+ * or a negative errno. */
+int trap_know(const struct location *location);
+
+/** Writes the trap into the text, noting anew what was there. 0 or a negative errno. */
+int trap_plant(struct location *location);
+/** Writes the original back, if the trap is still there. 0 or a negative errno. */
+int trap_lift(const struct location *location);
+/** Is it there? The program may have mapped something else. */
+bool trap_is_planted(const struct location *location);
+
+/**
+ * Has the memory at the location, traps aside, the code that it was set in? It may be
+ * other memory by now. Of trap->known bytes that were read there:
+ */
+bool trap_is_code_of(const struct location *location, const uint8_t *bytes);
+bool trap_is_code(const struct location *location);
+
+/** The location whose trap is planted (in place, not suspended) at @addr, or NULL. In
+ * memory that inferiors share, it may be another's. */
+struct location *trap_at(struct inferior *inferior, uint64_t addr);
+
+/**
+ * The location of the engine's whose trap the thread has just executed, without the
+ * kernel taking it for its own: the thread is put back there. NULL: the event is none
+ * of such.
+ */
+struct location *trap_executed(const struct event *event, const struct engine *engine);
+
+/**
+ * A trap of another process, the kernel's (@kernel) or one of ours, that may lie at the
+ * same place of the same file as the location, or NULL. When the kernel closes a
+ * uprobe, it takes whatever trap it finds there out of every process that has uprobes
+ * (kernel/events/uprobes.c, register_for_each_vma): there must be one kind only. Those
+ * of the kernel's in processes that run are passed over: they cannot be moved.
+ */
+struct location *trap_rival(const struct location *location, bool kernel);
+
+/**
+ * Moves a thread that hit a trap in vain behind it, if a trap is what the program
+ * has there itself: stepping over ours would run into that one. False: it has not.
+ */
+bool trap_skip_own(struct thread *thread);
+
+/** Writes a location's original bytes into a copy of the process (a fork). */
+int trap_clean(const struct location *location, struct inferior *child);
+
+#endif

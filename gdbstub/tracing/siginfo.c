@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/tracing/siginfo.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+
+int thread_get_siginfo(const struct thread *thread, siginfo_t *info)
+{
+	return ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
+}
+
+int thread_set_siginfo(const struct thread *thread, const siginfo_t *info)
+{
+	return ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info) < 0 ? -errno : 0;
+}

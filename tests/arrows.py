@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks that an include leads into the same room or one below it: arrows.py
+
+The rooms are the directories with a sources.am; Makefile.am includes these from the bottom
+up. The two processors' directories belong to arch/, and only arch/ may include what is in
+them. A room has at most 30 files, a file at most 600 lines; no two files of the same name
+are in rooms that may include one another. If something is not so, the exit status is 1.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES_MAX, LINES_MAX = 30, 600
+TOPS = ("gdbstub", "bpf", "arch")
+
+
+def rooms():
+    """The rooms, the lowest first."""
+    text = (ROOT / "Makefile.am").read_text(encoding="utf-8")
+    return [name for name in re.findall(r"^include (\S+)/sources\.am$", text, re.M)]
+
+
+def room_of(path, order):
+    """The room that a file is in; a processor's directory is of arch/."""
+    folder = path.parent
+    while str(folder) not in order:
+        if folder == folder.parent:
+            return None
+        folder = folder.parent
+    return str(folder)
+
+
+def includes(path):
+    """What a file includes of the tree, with the numbers of the lines."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        found = re.match(r'#include "([^"]+)"', line)
+        if found:
+            yield number, pathlib.PurePath(found[1])
+
+
+def is_processors(path):
+    return len(path.parts) == 3 and path.parts[0] == "arch"
+
+
+def complaints_of(path, order):
+    """What is wrong with the includes of a file, a line each."""
+    own = room_of(path, order)
+    if own is None:
+        yield f"{path}: is in no room that Makefile.am has"
+        return
+    for number, included in includes(path):
+        room = room_of(included, order)
+        where = f"{path}:{number}: includes {included}"
+        if room is None:
+            if (ROOT / included).exists():
+                yield f"{where}, which is in no room"
+        elif order.index(room) > order.index(own):
+            yield f"{where}, but {room}/ is above {own}/"
+        elif is_processors(included) and path.parent != included.parent:
+            yield f"{where}, which is a processor's own"
+
+
+def too_large(paths, order):
+    """Rooms and files that have grown too much."""
+    sizes = collections.Counter(room_of(path, order) if not is_processors(path)
+                                else str(path.parent) for path in paths)
+    for room, count in sizes.items():
+        if count > FILES_MAX:
+            yield f"{room}/: {count} files, at most {FILES_MAX}"
+    for path in paths:
+        lines = (ROOT / path).read_text(encoding="utf-8").count("\n")
+        if lines > LINES_MAX:
+            yield f"{path}: {lines} lines, at most {LINES_MAX}"
+
+
+def same_names(paths):
+    """Files of rooms that have one name; nobody includes those of a processor."""
+    by_name = collections.defaultdict(list)
+    for path in paths:
+        if not is_processors(path):
+            by_name[path.name].append(str(path))
+    for name, found in by_name.items():
+        if len(found) > 1:
+            yield f"{name}: {', '.join(found)}"
+
+
+def main():
+    order = rooms()
+    paths = sorted(path.relative_to(ROOT) for top in TOPS
+                   for path in (ROOT / top).rglob("*.[ch]"))
+    found = [line for path in paths for line in complaints_of(path, order)]
+    found += [*too_large(paths, order), *same_names(paths)]
+    for line in found:
+        print(line)
+    return 1 if found or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+
+#include "gdbstub/hits/critical_numbers.h"
+#include "tests/unit/expr.h"
+
+/* 70000 < ref32(0x1234) + ext8(0xfb): a number, an address, a number below zero. */
+static const uint8_t sum[] = {CONST32(70000),	 CONST16(0x1234), AGENT_REF32,
+			      CONST8(-5),	 EXT(8),	  AGENT_ADD,
+			      AGENT_LESS_SIGNED, AGENT_END};
+/* Again while 5. */
+static const uint8_t loop[] = {CONST8(5), IF_GOTO(0), CONST8(1), AGENT_END};
+
+static void begin(struct guess *guess, const uint8_t *bytecode, size_t len)
+{
+	struct agent_list list = {0};
+
+	cr_assert_eq(agent_list_append(&list, make_expr(bytecode, len)), 0);
+	guess_init(guess, &list);
+	agent_list_clear(&list);
+}
+
+/* Takes all that are left. */
+static bool comes(struct guess *guess, uint64_t wanted)
+{
+	bool found = false;
+	uint64_t number;
+
+	for (int i = 0; guess_next(guess, &number); i++) {
+		found |= number == wanted;
+		cr_assert_lt(i, 10000, "no end");
+	}
+	return found;
+}
+
+static bool is_tried(uint64_t wanted)
+{
+	struct guess guess;
+
+	begin(&guess, sum, sizeof(sum));
+	guess_add(&guess, 1000000);
+	return comes(&guess, wanted);
+}
+
+Test(guess, numbers)
+{
+	for (uint64_t small = 0; small < GUESS_SMALL; small++)
+		cr_expect(is_tried(small), "%ju", (uintmax_t)small);
+	cr_expect(is_tried(70000));
+	cr_expect(is_tried(70001));
+	cr_expect(is_tried(69999));
+	cr_expect(is_tried((uint64_t)-5));
+	cr_expect(is_tried((uint64_t)-70000));
+	cr_expect(is_tried(70000 - 5));
+	cr_expect(is_tried(1000000 + 70000));
+	cr_expect(is_tried(1000000 - 70000));
+	cr_expect(is_tried(UINT64_MAX));
+	cr_expect(is_tried((uint64_t)INT64_MAX));
+	cr_expect(is_tried(2 * UINT64_C(1000000)));
+	cr_expect_not(is_tried(0x1234), "an address");
+	cr_expect_not(is_tried(1234567));
+}
+
+/* While others are tried already. */
+Test(guess, added_late)
+{
+	struct guess guess;
+	uint64_t number;
+
+	begin(&guess, sum, sizeof(sum));
+	for (int i = 0; i < GUESS_SMALL + 30; i++)
+		cr_assert(guess_next(&guess, &number));
+	guess_add(&guess, 1000000);
+	cr_expect(comes(&guess, 1000000 - 70000));
+}
+
+Test(guess, too_many)
+{
+	struct guess guess;
+
+	begin(&guess, sum, sizeof(sum));
+	for (uint64_t i = 0; i < 100; i++)
+		guess_add(&guess, 1000000 * i);
+	cr_expect_eq(guess.count, GUESS_NUMBERS_MAX);
+	cr_expect(comes(&guess, 70000 + 1000000));
+}
+
+Test(guess, none_for_loops)
+{
+	struct guess guess;
+	uint64_t number;
+
+	begin(&guess, loop, sizeof(loop));
+	cr_expect_not(guess_next(&guess, &number));
+}
