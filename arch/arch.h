@@ -117,7 +117,7 @@ struct insn_access {
 /** What an instruction has done, told by the registers as they are after it. */
 struct insn_accesses {
 	bool repeats; /* it may not have ended yet: the PC is still at it then */
-	bool calls;   /* it leads elsewhere, and leaves the address behind it on the
+	bool calls;   /* it leads elsewhere, and leaves the address after it on the
 		       * stack */
 	bool target_known;
 	uint64_t target;
@@ -150,7 +150,7 @@ struct insn_undo {
 	struct insn_store store;
 	bool rewrites; /* ... by what was there before: twice is not the same as once */
 	bool by_frame_pointer; /* ... if this register points into the frame there */
-	bool jumps; /* call, ret, jumps: it may lead elsewhere than behind itself;
+	bool jumps; /* call, ret, jumps: it may lead elsewhere than to the next;
 		     * of other registers, it changes one at most */
 	bool transfers_stack; /* call, ret: shadow stacks know of them, too */
 	bool emulated; /* at a uprobe every kernel does it itself: PROBE_EMULATED */
@@ -194,7 +194,7 @@ struct insn_field {
 };
 
 /**
- * Instructions of 4 bytes that store one or two general registers, the second behind
+ * Instructions of 4 bytes that store one or two general registers, the second after
  * the first, at base + immediate + (index << shift), of the registers as they are
  * before it.
  */
@@ -364,7 +364,7 @@ struct arch_ops {
 	bool (*trap_is_own)(int si_code, uint8_t last, const struct regs *regs);
 	/**
 	 * Watchpoints stop before the access, so that the value filter has to know what
-	 * is about to be stored. NULL: they stop behind it.
+	 * is about to be stored. NULL: they stop after it.
 	 */
 	const struct store_forms *stores;
 	/** NULL: the kernel needs no step past a hit of a perf event. */

@@ -19,7 +19,7 @@ enum sve_part {
 	SVE_VG, /* the vector's length in 8 bytes */
 };
 
-/** A register's @len bytes: of a longer one the lower, behind a shorter one zeros. 0 or
+/** A register's @len bytes: of a longer one the lower, after a shorter one zeros. 0 or
  * -ENODATA: not there (streaming mode). */
 int sve_read(const unsigned char *data, size_t size, enum sve_part part,
 	     unsigned int number, void *value, size_t len);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gdbstub/agent/expr.h"
+#include "gdbstub/ir/lower.h"
 #include "gdbstub/agent/insn.h"
 #include "bpf/emit/compiler.h"
 #include "bpf/compiler/emit_epilogue.h"
@@ -92,10 +93,10 @@ static struct error *lower(struct compiler *c, const struct agent_expr *expr,
 		.data = c,
 	};
 
-	return ir_create(expr, &target, ret);
+	return ir_lower(expr, &target, ret);
 }
 
-/* Sets *decided if control never gets behind the condition. */
+/* Sets *decided if control never gets beyond the condition. */
 static struct error *
 compile_condition(struct compiler *c, const struct agent_expr *condition, bool *decided)
 {

@@ -41,7 +41,7 @@ static void emit_exchange(struct compiler *c)
 	}
 }
 
-static void emit_behind(struct compiler *c, uint32_t unchanged)
+static void emit_after(struct compiler *c, uint32_t unchanged)
 {
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t done = bpf_emit_new_labels(e, 1);
@@ -66,7 +66,7 @@ void watch_emit(struct compiler *c, uint32_t unchanged)
 	if (watch_is_ahead(c))
 		watch_ahead_emit(c, unchanged);
 	else
-		emit_behind(c, unchanged);
+		emit_after(c, unchanged);
 }
 
 bool watch_has(const struct compiler *c, struct ir_operand addr, int32_t size,

@@ -23,7 +23,7 @@
 
 enum {
 	/* The watched bytes, with room for a store that begins before them or ends
-	 * behind. */
+	 * after. */
 	STORE_MAX = 16,
 	BYTES_SIZE = STORE_MAX + WATCH_BYTES + STORE_MAX,
 	FRAME_BYTES = FRAME_RECORD - BYTES_SIZE,
@@ -245,7 +245,7 @@ static void emit_untag(struct compiler *c, uint8_t reg)
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_RSH, reg, above));
 }
 
-/* r2 = the frame, plus what the store begins behind FRAME_BYTES */
+/* r2 = the frame, plus what the store begins after FRAME_BYTES */
 static void emit_place(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -294,7 +294,7 @@ static void emit_overlay(struct compiler *c)
 	bpf_emit_bind(e, done);
 }
 
-/* r1 = 8 of the bytes that are watched, the rest 0: the store may go on behind them. */
+/* r1 = 8 of the bytes that are watched, the rest 0: the store may go on after them. */
 static void emit_watched(struct compiler *c, int16_t at)
 {
 	const int16_t len = (int16_t)c->options->site.watch.len;

@@ -21,7 +21,7 @@ enum bpf_kind {
 
 /** Of an event: what a program runs at, if that is no place in the text. */
 struct bpf_watch {
-	bool access; /* hits come by an access to data, and behind it */
+	bool access; /* hits come by an access to data, and after it */
 	/* The value filter: a hit that finds these bytes as they were is false. At most
 	 * WATCH_BYTES; 0: no such filter. */
 	uint64_t addr;

@@ -37,7 +37,7 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits)
 	bpf_emit(e, bpf_alu_imm(BPF_ARSH, reg, 64 - (int32_t)bits));
 }
 
-/* Behind the access, and at a uprobe, nothing is set. */
+/* After the access, and at a uprobe, nothing is set. */
 static bool at_execute_breakpoint(const struct compiler *c)
 {
 	return c->options->site.kind == BPF_KIND_EVENT &&

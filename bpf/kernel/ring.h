@@ -3,7 +3,7 @@
  * The reading end of a BPF ring buffer.
  *
  * libbpf's reader stops at the first record that its program has yet to finish: what
- * lies behind it on other CPUs cannot be seen then. At the stop of a thread that is
+ * lies after it on other CPUs cannot be seen then. At the stop of a thread that is
  * not good enough: all that the thread has left is there, and has to be found.
  *
  * Source of the layout: kernel/bpf/ringbuf.c and the BPF_RINGBUF_ constants.

@@ -28,7 +28,7 @@ struct placement {
 	uint64_t lost_seen; /* lost records that were noticed so far */
 	uint64_t forgotten; /* hits that were counted before the last reset */
 	/* A record of it is the thread's, at this stop. False: the thread is shown
-	 * where it is, behind the location. NULL: there is nothing to do. */
+	 * where it is, after the location. NULL: there is nothing to do. */
 	bool (*taken)(struct placement *placement, const struct event *event,
 		      const struct bpf_hit_record *record, struct hits *hits);
 };

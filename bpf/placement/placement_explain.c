@@ -36,7 +36,7 @@ static const char *const doubts[BPF_DOUBTS] = {
 	[BPF_DOUBT_LOCK] = "another thread is busy with the trace state variables",
 	[BPF_DOUBT_STEPS] = "a loop takes too many steps",
 	[BPF_DOUBT_BUSY] = "other threads write the watched bytes all the time",
-	[BPF_DOUBT_TEXT] = "the program has changed the instruction there, behind the "
+	[BPF_DOUBT_TEXT] = "the program has changed the instruction there, after the "
 			   "trap",
 	[BPF_DOUBT_SEQUENCE] = "the thread is in a restartable sequence (rseq): the "
 			       "location moves to another engine",

@@ -4,7 +4,7 @@
  * has found, and a hit that finds the same again is a false one.
  *
  * Reading the bytes, comparing and keeping them is one step, under a lock: whoever
- * writes hits behind the write, so that the last hit to compare has seen all writes
+ * writes hits after the write, so that the last hit to compare has seen all writes
  * before it, and no change is forgotten among threads.
  */
 #ifndef TRUEHIT_BPF_SHARED_WATCH_LAST_H
@@ -16,7 +16,7 @@
 /** What can be compared, in bytes and words of 8. */
 enum { WATCH_BYTES = 32, WATCH_WORDS = WATCH_BYTES / 8 };
 
-/** What a write has changed; zeros behind the bytes that are watched. */
+/** What a write has changed; zeros after the bytes that are watched. */
 struct watch_values {
 	uint8_t old[WATCH_BYTES], new[WATCH_BYTES];
 	uint64_t len; /* how many are watched; 0: nothing was compared */

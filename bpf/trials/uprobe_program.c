@@ -8,7 +8,7 @@
 #include "bpf/shared/hits.h"
 
 _Static_assert(INSN_LEN_MAX - 1 <= sizeof(((struct bpf_location *)NULL)->text),
-	       "an instruction behind its trap");
+	       "an instruction after its trap");
 
 void probe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
 	       unsigned int len)
@@ -63,8 +63,8 @@ static bool is_changed(const struct bpf_hit_record *record, unsigned int number,
 	       now != value_before(record, row, now);
 }
 
-bool probe_is_behind(const struct bpf_hit_record *record, const struct regs *regs,
-		     unsigned int len, bool jumps)
+bool probe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
+		    unsigned int len, bool jumps)
 {
 	const unsigned int pc_reg = regs->arch->pc_reg;
 	const struct reg_def *row;

@@ -3,7 +3,7 @@
  * Programs at uprobes, and what is special about their records.
  *
  * A uprobe's program runs before the instruction, but the thread that it stops does so
- * behind it, or, with bpf_site.redirects, elsewhere. The record tells what is to be put
+ * after it, or, with bpf_site.redirects, elsewhere. The record tells what is to be put
  * back: the registers that the context has, and the bytes that the instruction has
  * overwritten (struct insn_store).
  *
@@ -31,8 +31,8 @@ int probe_store_addr(const struct insn_store *store, const struct regs *regs,
  * Has the thread whose registers these are executed the instruction, of this length,
  * and nothing since, by what they tell? @jumps: insn_undo.jumps.
  */
-bool probe_is_behind(const struct bpf_hit_record *record, const struct regs *regs,
-		     unsigned int len, bool jumps);
+bool probe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
+		    unsigned int len, bool jumps);
 /**
  * Makes of registers, fetched at the stop, those before the instruction. Others than
  * the record has stay as they are, and so do flags that may be the tracer's own

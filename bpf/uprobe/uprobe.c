@@ -386,7 +386,7 @@ static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 		      state->options.multi ? "uprobe links of BPF" : "perf events",
 		      state->options.redirects
 			      ? "before the instruction"
-			      : "behind the instruction, which is undone");
+			      : "after the instruction, which is undone");
 	hit_costs_append(costs->emulated_ns, out);
 	buffer_append_string(out, " where the kernel emulates the instruction, else ");
 	hit_costs_append(costs->stepped_ns, out);

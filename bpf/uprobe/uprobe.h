@@ -9,10 +9,10 @@
  * instruction: any that can have a uprobe. If nobody is told of the hit, the thread
  * steps over it, with the trap away and all others halted.
  *
- * Elsewhere a stop comes behind the instruction, as the kernel delivers no signal
+ * Elsewhere a stop comes after the instruction, as the kernel delivers no signal
  * before it is done. The record has what the instruction changes, as it was before: the
  * stub puts it back, so that everybody sees a thread that is about to execute the
- * instruction. If nobody is told of the hit, the thread gets the state behind the
+ * instruction. If nobody is told of the hit, the thread gets the state after the
  * instruction again: each is executed once. What an instruction changes is known
  * beforehand (gdbstub/text/undo.h); locations at others are for other engines.
  */
@@ -39,7 +39,7 @@ struct uprobe_placement {
 	struct closing closing;	    /* with what holds it there */
 };
 
-/** What a thread was like behind an instruction that was undone; with redirects,
+/** What a thread was like after an instruction that was undone; with redirects,
  * nothing but whose it is counts. For the stop that is being looked at. */
 struct undone {
 	pid_t tid;				      /* 0: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The uprobe engine's stops: back before the instruction, and on behind it. */
+/* The uprobe engine's stops: back before the instruction, and on after it. */
 #include "bpf/uprobe/uprobe_stop.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static bool is_there(const struct uprobe_placement *own, const struct regs *regs
 	    pc == record->pc)
 		return true; /* the kernel had begun the sequence anew already */
 	if (!own->state->options.redirects)
-		return probe_is_behind(record, regs, own->undo.len, own->undo.jumps);
+		return probe_is_after(record, regs, own->undo.len, own->undo.jumps);
 	return reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
 	       pc == regs->arch->nowhere;
 }
@@ -109,8 +109,8 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 /* What cannot be undone this time: the thread is told where it is. A call made twice
  * would leave a shadow stack with one return too many, of which the thread would die.
  */
-static const char *why_behind(const struct insn_undo *undo, const struct thread *thread,
-			      const struct bpf_hit_record *record)
+static const char *why_after(const struct insn_undo *undo, const struct thread *thread,
+			     const struct bpf_hit_record *record)
 {
 	if (undo->transfers_stack && undo_has_shadow_stack(thread))
 		return "it has a shadow stack by now";
@@ -151,10 +151,10 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 		hits->signal_comes_again = true;
 		return true;
 	}
-	why = why_behind(&own->undo, thread, record);
+	why = why_after(&own->undo, thread, record);
 	if (why) {
 		own->inexact = true;
-		log_warning("thread %d is behind its hit at 0x%jx: %s", thread->tid,
+		log_warning("thread %d is after its hit at 0x%jx: %s", thread->tid,
 			    (uintmax_t)record->pc, why);
 		return false;
 	}
@@ -167,7 +167,7 @@ bool uprobe_undo(struct placement *placement, const struct event *event,
 	if (err == 0 || err == -ESRCH) /* killed */
 		return true;
 	own->inexact |= err == -EXDEV;
-	log_warning("thread %d stays behind the instruction at 0x%jx: %s", thread->tid,
+	log_warning("thread %d stays after the instruction at 0x%jx: %s", thread->tid,
 		    (uintmax_t)record->pc, why_not_undone(err));
 	return false;
 }

@@ -14,7 +14,7 @@ void uprobe_show_originals(struct engine *engine, const struct inferior *inferio
 /** Notes the instruction that the kernel is going to execute. 0 or a negative errno. */
 int uprobe_note_insn(struct uprobe_placement *placement,
 		     const struct location *location);
-/** Is it what memory has? The program may have changed it behind the trap. */
+/** Is it what memory has? The program may have changed it after the trap. */
 bool uprobe_is_insn(const struct uprobe_placement *placement);
 /** Is the place of the file not mapped there any more? */
 bool uprobe_has_vanished(const struct uprobe_placement *placement);

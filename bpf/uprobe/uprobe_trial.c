@@ -206,7 +206,7 @@ static bool may_redirect(const struct arch_ops *arch, struct closer *closer,
 	_cleanup_error_ struct error *error = try_redirect(arch, closer, options);
 
 	if (error)
-		log_debug(LOG_BPF, "stops come behind the instruction: %s",
+		log_debug(LOG_BPF, "stops come after the instruction: %s",
 			  error_text(error));
 	return !error;
 }

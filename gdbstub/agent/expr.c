@@ -72,8 +72,8 @@ static struct error *check_format(const struct agent_insn *insn)
 	return NULL;
 }
 
-/* The format behind printf's operand: two bytes of length, and the text with its
- * NUL. *next moves behind it. */
+/* The format after printf's operand: two bytes of length, and the text with its
+ * NUL. *next moves past it. */
 static struct error *decode_format(const struct agent_expr *expr,
 				   struct agent_insn *insn, uint32_t *next)
 {
@@ -92,7 +92,7 @@ static struct error *decode_format(const struct agent_expr *expr,
 	return check_format(insn);
 }
 
-/* Decodes the operation at insn->offset; *next is the offset behind it. */
+/* Decodes the operation at insn->offset; *next is the offset after it. */
 static struct error *decode_insn(const struct agent_expr *expr, struct agent_insn *insn,
 				 uint32_t *next)
 {
@@ -154,7 +154,7 @@ static struct error *resolve_jumps(struct agent_expr *expr)
 		if (agent_opcode(insn->code)->class != AGENT_CLASS_JUMP)
 			continue;
 		if (insn->operand >= expr->len)
-			return insn_error(insn, "jumps to %u, behind the end",
+			return insn_error(insn, "jumps to %u, beyond the end",
 					  (unsigned int)insn->operand);
 		target = bsearch(&insn->operand, expr->insns, expr->count,
 				 sizeof(*insn), compare_offset);

@@ -41,7 +41,7 @@ struct format_piece {
 };
 
 /**
- * Takes the next piece of a NUL-terminated format, and moves behind it. The error
+ * Takes the next piece of a NUL-terminated format, and moves past it. The error
  * says what is wrong with the directive or escape.
  */
 struct error *format_next(const char **format, struct format_piece *piece);

@@ -30,7 +30,7 @@ static inline void cleanup_buffer(struct buffer *buffer)
 /** struct buffer b _cleanup_buffer_ = {0}; is an empty buffer. */
 #define _cleanup_buffer_ _cleanup_(cleanup_buffer)
 
-/** Makes room for @more bytes behind the contents, for callers that write there. False:
+/** Makes room for @more bytes after the contents, for callers that write there. False:
  * no memory. */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t len);

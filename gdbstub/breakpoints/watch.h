@@ -17,7 +17,8 @@
  * conditions are decided after it (look_after.h), and then all is as above. Without,
  * gdb, told of one, steps the thread and looks then. Only programs compare
  * (bpf/compiler/emit_watch_ahead.c), and only what gdb remembers is kept. From a hit
- * that is told on, until gdb has looked behind the access, each one counts as a change.
+ * that is told on, until gdb has looked at memory after the access, each one counts as
+ * a change.
  */
 #ifndef TRUEHIT_BREAKPOINTS_WATCH_H
 #define TRUEHIT_BREAKPOINTS_WATCH_H

@@ -15,7 +15,7 @@ void guess_add(struct guess *guess, uint64_t number)
 		guess->number[guess->count++] = number;
 }
 
-/* gdb has constants below zero extended by the operation behind them. What is read at
+/* gdb has constants below zero extended by the operation after them. What is read at
  * is none. */
 static void add_constants(struct guess *guess, const struct agent_expr *expr)
 {

@@ -15,7 +15,7 @@ typedef ssize_t memory_reader(struct inferior *inferior, uint64_t addr, void *da
 bool evaluate_conditions(const struct location *location, struct thread *thread,
 			 memory_reader *read);
 /**
- * Runs the commands. One that fails is logged, and those behind it do not run.
+ * Runs the commands. One that fails is logged, and those after it do not run.
  */
 void evaluate_commands(const struct location *location, struct thread *thread,
 		       const struct output *output);

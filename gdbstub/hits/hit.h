@@ -16,7 +16,7 @@ void hits_collect(struct engines *engines, const struct event *event,
  */
 const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
 				const struct output *output);
-/** None of the hits is told: the thread goes on behind them. */
+/** None of the hits is told: the thread goes on past them. */
 void hits_pass(const struct hits *hits, struct thread *thread);
 /**
  * Runs the commands at the place that a step has led to. For the client that is

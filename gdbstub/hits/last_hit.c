@@ -80,8 +80,8 @@ static void note_value(struct thread *thread, struct last_hit *hit)
 	values->len = n > 0 ? (uint64_t)n : 0;
 }
 
-/* Is the thread right behind the instruction of a system call? */
-static bool is_behind_call(const struct thread *thread, uint64_t pc)
+/* Is the thread right after the instruction of a system call? */
+static bool is_after_call(const struct thread *thread, uint64_t pc)
 {
 	const struct arch_ops *arch = thread->inferior->arch;
 	uint8_t insn[8];
@@ -96,7 +96,7 @@ static void note_call(struct thread *thread, struct last_hit *hit)
 	const struct arch_ops *arch = thread->inferior->arch;
 
 	hit->syscall = SYSCALL_NONE;
-	if (hit->by_kernel && is_behind_call(thread, hit->pc))
+	if (hit->by_kernel && is_after_call(thread, hit->pc))
 		arch->syscall_number(thread->tid, &hit->syscall);
 }
 

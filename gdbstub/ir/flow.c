@@ -18,7 +18,7 @@ struct flow {
 	struct ir *ir;
 	uint32_t *at;	      /* by label: where it is */
 	uint32_t *references; /* by label: jumps to it */
-	uint32_t *work;	      /* reached, but not what is behind it */
+	uint32_t *work;	      /* reached, but not what is after it */
 	size_t nwork;
 	bool *reached; /* by instruction, and for the end of the code */
 };
@@ -55,7 +55,7 @@ static void find_labels(struct flow *f)
 			f->at[f->ir->insns[i].label] = (uint32_t)i;
 }
 
-static size_t behind_labels(const struct ir *ir, size_t i)
+static size_t after_labels(const struct ir *ir, size_t i)
 {
 	while (i < ir->count && ir->insns[i].op == IR_LABEL)
 		i++;
@@ -68,7 +68,7 @@ static uint32_t destination(const struct flow *f, uint32_t label)
 	const struct ir *ir = f->ir;
 
 	for (int i = 0; i < CHAIN_MAX && label >= IR_LABELS; i++) {
-		size_t next = behind_labels(ir, f->at[label]);
+		size_t next = after_labels(ir, f->at[label]);
 
 		label = ir->insns[next - 1].label;
 		if (next == ir->count || ir->insns[next].op != IR_JUMP)
@@ -86,7 +86,7 @@ static void reach(struct flow *f, size_t i)
 	f->work[f->nwork++] = (uint32_t)i;
 }
 
-/* The other exits are somewhere behind the code. */
+/* The other exits are somewhere after the code. */
 static bool has_place(uint32_t label)
 {
 	return label == IR_FALSE || label >= IR_LABELS;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The front half of compilation: an agent expression as straight code over
- * numbered slots, with constants folded, comparisons fused with the jumps that
- * use them, chains of jumps followed to their end, and nothing in it that
- * cannot be reached. What emits machine code (or BPF) starts from here.
+ * The intermediate representation: an agent expression as straight code over
+ * numbered slots. What emits machine code (or BPF) starts from here.
  *
  * The code leaves by jumps to the labels IR_FALSE, IR_TRUE and IR_MAYBE, or by
  * reaching its end, where IR_FALSE is defined if a jump uses it. A command always
@@ -95,12 +93,6 @@ struct ir_target {
 	void *data;
 };
 
-/**
- * Makes the code. An expression that cannot be compiled, as it needs more slots,
- * is a jump to IR_MAYBE. Errors: too long, or out of memory.
- */
-struct error *ir_create(const struct agent_expr *expr, const struct ir_target *target,
-			struct ir *ret);
 void ir_deinit(struct ir *ir);
 
 #endif

@@ -5,7 +5,7 @@
 #include "gdbstub/ir/liveness.h"
 #include "gdbstub/ir/traits.h"
 
-/* Only bits that the extension leaves as they are matter behind it. */
+/* Only bits that the extension leaves as they are matter after it. */
 static bool is_idle_extension(const struct liveness *l, const struct ir_insn *insn)
 {
 	return insn->op == IR_EXTEND && insn->b.value < 64 &&

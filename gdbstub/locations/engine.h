@@ -82,7 +82,7 @@ enum trap_fate {
 	TRAP_DROPPED,  /* the program's own bytes are, which it was planted in */
 	TRAP_REPLACED, /* other bytes are, or none: it is nobody's business any more */
 	TRAP_MOVED,    /* the engine's, in memory where the engine is not exact */
-	TRAP_CHANGED,  /* the program has changed the code under it and behind it */
+	TRAP_CHANGED,  /* the program has changed the code under it and after it */
 };
 
 /** One place to stop: what gdb asked for, and how it is served. */
@@ -243,7 +243,7 @@ struct engine_ops {
 			struct hits *hits);
 	/**
 	 * Nobody is told of the hits that on_stop has seen: the thread, which it may
-	 * have moved back to the location, is to go on behind it. NULL: it has not.
+	 * have moved back to the location, is to go on after it. NULL: it has not.
 	 */
 	void (*pass)(struct engine *engine, struct thread *thread);
 	/**

@@ -255,7 +255,7 @@ void osdata_sockets(struct osdata_table *table)
 	}
 }
 
-/* Removes white space at the end, returns the text behind that at the start. */
+/* Removes white space at the end, returns the text after that at the start. */
 static char *trim(char *text)
 {
 	size_t len = strlen(text);

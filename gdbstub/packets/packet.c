@@ -102,7 +102,7 @@ void packet_append_features(unsigned int disabled, struct buffer *out)
 			buffer_printf(out, ";%s", packets[i].feature);
 }
 
-/* Moves @cursor behind the row's name and separator if the packet is the row's. */
+/* Moves @cursor past the row's name and separator if the packet is the row's. */
 static bool matches(const struct packet *row, struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;

@@ -75,7 +75,7 @@ static const struct reg_def *packet_registers(const struct client *client,
 
 /*
  * Programs of 32 bits have other registers, and the client knows either those or ours:
- * the program's file decides, if it has that. A g that ends behind one register of
+ * the program's file decides, if it has that. A g that ends after one register of
  * ours, or two of theirs, fits both, and the client asks for the others by p: its PC,
  * without which it refuses to resume, it gets by either number. (Of ours, one is shown
  * that is none, then; such programs do not have it.)

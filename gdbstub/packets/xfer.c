@@ -376,7 +376,7 @@ static struct error *append_piece(const struct buffer *contents, uint64_t offset
 	size_t left, piece;
 
 	if (offset > contents->len)
-		return error_create(0, "offset %llu is behind the object's end (%zu)",
+		return error_create(0, "offset %llu is beyond the object's end (%zu)",
 				    (unsigned long long)offset, contents->len);
 	start = buffer_string(contents) + offset;
 	left = contents->len - (size_t)offset;

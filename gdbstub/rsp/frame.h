@@ -50,7 +50,7 @@ struct frame_decoder {
 void frame_decoder_init(struct frame_decoder *decoder, size_t limit);
 void frame_decoder_deinit(struct frame_decoder *decoder);
 
-/** Takes bytes from *p on, up to @end or the first event; moves *p behind them. */
+/** Takes bytes from *p on, up to @end or the first event; moves *p past them. */
 enum frame_event frame_decode(struct frame_decoder *decoder, const char **p,
 			      const char *end);
 

@@ -36,7 +36,7 @@ struct zpacket_expr {
 	size_t len;
 };
 
-/** The next condition or command in the options, which it moves behind. */
+/** The next condition or command in the options, which it moves past. */
 struct error *zpacket_next_expr(struct zpacket_options *options,
 				struct zpacket_expr *ret);
 

@@ -150,7 +150,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	    ends_step(event))
 		look_end(thread, hits);
 	hit = hits_evaluate(hits, thread, control_output(run, thread->inferior));
-	/* A watchpoint's hit is shown behind the instruction. */
+	/* A watchpoint's hit is shown after the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)
 		hits_pass(hits, thread);
 	return hit;
@@ -304,7 +304,7 @@ static void on_syscall(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
-	/* The instruction with the trap is the call's, and is behind the thread. */
+	/* The instruction with the trap is the call's, and is after the thread. */
 	if (alone_is_stepping(run, thread) && thread->stepping) {
 		thread->control->needs_step_over = false;
 		alone_end_step(run, event->inferior);

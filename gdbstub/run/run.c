@@ -167,7 +167,7 @@ static void prepare_thread(struct run *run, struct thread *thread)
 	pay_signal(thread);
 	stale_drop(run, thread);
 	pending_pass_signal(run, thread);
-	/* The client's signal must not get lost behind a stop that is reported
+	/* The client's signal must not get lost when a stop is reported
 	 * before the thread runs. */
 	if (thread->control->pending_stop && thread->control->action.signal != 0) {
 		thread_send_signal(thread, thread->control->action.signal);

@@ -93,7 +93,7 @@ static void find_repeating(struct search *search, struct access *ret)
 		keep(search, ACCESS_SURE, size, ret);
 }
 
-/* A call that led here: what it has pushed is the address behind it. */
+/* A call that led here: what it has pushed is the address after it. */
 static void find_call(struct search *search, struct access *ret)
 {
 	const struct access_stop *stop = search->stop;

@@ -2,7 +2,7 @@
 /*
  * Which instruction has made an access that a watchpoint tells of. Where the trap comes
  * before the access (aarch64), it is the one at the PC. Else it is the one that the PC
- * is behind, a call that led to the PC, or one that repeats itself and is at the PC
+ * is after, a call that led to the PC, or one that repeats itself and is at the PC
  * still.
  */
 #ifndef TRUEHIT_TEXT_ACCESS_H

@@ -64,7 +64,7 @@ struct location *trap_executed(const struct event *event, const struct engine *e
 struct location *trap_rival(const struct location *location, bool kernel);
 
 /**
- * Moves a thread that hit a trap in vain behind it, if a trap is what the program
+ * Moves a thread that hit a trap in vain past it, if a trap is what the program
  * has there itself: stepping over ours would run into that one. False: it has not.
  */
 bool trap_skip_own(struct thread *thread);

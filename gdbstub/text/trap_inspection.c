@@ -39,7 +39,7 @@ static const uint8_t *look(struct window *window, const struct location *locatio
 	return find(window, location->addr, known);
 }
 
-/* The trap, and behind it what was there when it was planted. */
+/* The trap, and after it what was there when it was planted. */
 static bool is_as_planted(const struct location *location, const uint8_t *bytes)
 {
 	const struct arch_ops *arch = location->inferior->arch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Instructions that can be undone: a uprobe's stop comes behind its instruction, and is
+ * Instructions that can be undone: a uprobe's stop comes after its instruction, and is
  * made one before it by putting back the general registers and what was stored.
  */
 #ifndef TRUEHIT_TEXT_UNDO_H

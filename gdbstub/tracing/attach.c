@@ -219,7 +219,7 @@ static int take_thread(struct inferior *inferior, pid_t tid)
 }
 
 /* Is it listed until we let it go? Others end at any moment: the kernel may leave out
- * those that are listed behind one that does. */
+ * those that are listed after one that does. */
 static bool is_held(struct inferior *inferior, pid_t tid)
 {
 	return inferior_thread(inferior, tid) || tid == inferior->pid ||

@@ -12,7 +12,7 @@ import rsp
 
 BASE, DATA = 0x08048000, 0x400
 READY, SLEEP, TEXT = DATA, DATA + 20, DATA + 64
-ENTRY = 52 + 32  # behind the headers
+ENTRY = 52 + 32  # after the headers
 STATUS = 7
 
 # What both do: fork, if FORKS, a child that exits with 5, and wait for it; execute PATH,

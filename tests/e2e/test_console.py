@@ -100,7 +100,7 @@ def test_lines_at_the_end_with_acknowledgements(t):
 
 
 def test_lines_at_the_end_of_a_client_that_did_not_read(t):
-    """The program does not wait for it, and the end comes behind all lines."""
+    """The program does not wait for it, and the end comes after all lines."""
     prepare(t)
     lines = Lines(t, 3000)
     lines.without_acknowledgements()
@@ -172,7 +172,7 @@ def test_ctrl_c_with_much_text(t):
 
 
 def test_what_a_client_leaves_unread(t):
-    """It is in the server's own output, behind what the client has read."""
+    """It is in the server's own output, after what the client has read."""
     prepare(t)
     lines = Lines(t, ENDLESS, arguments=["--multi"])
     lines.without_acknowledgements()

@@ -345,7 +345,7 @@ class Dap:
         return found
 
     def wait(self, key, name):
-        """The next message of that kind behind the last one that was waited for."""
+        """The next message of that kind after the last one that was waited for."""
         def look():
             for number, message in enumerate(self.messages()):
                 if number >= self.seen and message.get(key) == name:
@@ -472,7 +472,7 @@ emit(counter=value("counter"))
     t.equal(first["complete"], "truehit explain 3\n", "completion")
     t.equal(first["subcommands"], [f"truehit {c}\n" for c in
                                    ("breakpoints", "count", "explain", "ignore")], "subcommands")
-    t.equal(second["counter"], "40", "counter behind what was ignored")
+    t.equal(second["counter"], "40", "counter after what was ignored")
     t.equal(third["counter"], "50", "counter at the next stop")
 
 
@@ -518,13 +518,13 @@ def test_packet_errors(t):
 
 
 def condition(client):
-    """That of the one location, as `monitor breakpoints` shows it: behind the counts."""
+    """That of the one location, as `monitor breakpoints` shows it: after the counts."""
     row, = harness.breakpoint_rows(client.monitor("breakpoints"))
     return re.search(r"(?:[\d,]+ +){5}(.*)$", row["text"] + " ").group(1).strip()
 
 
 def test_packet(t):
-    """Ahead of the watchpoint, and behind it; a condition of its own goes before."""
+    """Ahead of the watchpoint, and after it; a condition of its own goes before."""
     _, client, counter = connect(t)
 
     def send(packet, wanted):

@@ -114,7 +114,7 @@ def need_aarch64(t):
 
 @harness.machines("main", "on=aarch64")
 def test_before_the_store(t):
-    """The thread is at the instruction when it hits, behind it when gdb shows it."""
+    """The thread is at the instruction when it hits, after it when gdb shows it."""
     need_aarch64(t)
     got = last_hit(t, "by_mov", "number")
     t.match(r"by +0x[0-9a-f]+ <by_mov\+0x[0-9a-f]+>: str w\d+, \[x\d+.*\]$", got["text"])

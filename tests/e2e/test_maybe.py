@@ -77,12 +77,12 @@ emit(table=table, counter=counter, frame=frame)
 """)
     result = gdb.results[0]
     t.equal(len(re.findall(r" to_\w+\+\w+ +uprobe +kernel ", result["table"])), 2, "uprobes")
-    t.equal((result["counter"], result["frame"]), (["0", "5"], ["0", "7"]), "before and behind")
+    t.equal((result["counter"], result["frame"]), (["0", "5"], ["0", "7"]), "before and after")
     t.match("7 5", server.output())
 
 
 def test_a_watched_write_where_the_kernel_left_a_condition_open(t):
-    """The breakpoint's condition is false, the watchpoint's stop is behind the write."""
+    """The breakpoint's condition is false, the watchpoint's stop is after the write."""
     t.need_kernel_conditions()
     t.need_x86()
     server = t.server(t.prog("accesses"))
@@ -95,13 +95,13 @@ run("set variable number = 0")
 run(f"break *{place['addr']} if $fs_base == 1")
 run("watch number")
 run("continue")
-emit(behind=gdb.selected_frame().pc() - place["addr"] - place["length"], number=int(value("number")),
+emit(after=gdb.selected_frame().pc() - place["addr"] - place["length"], number=int(value("number")),
      table=run("monitor breakpoints"))
 run("kill")
 """)
     result = gdb.results[0]
     t.note(result["table"])
-    t.equal((result["behind"], result["number"]), (0, 1), "where it is, the value")
+    t.equal((result["after"], result["number"]), (0, 1), "where it is, the value")
     rows = harness.breakpoint_rows(result["table"])
     counts = [(r["hits"], r["true"], r["maybe"]) for r in rows
               if re.search(r" by_mov| number", r["text"])]

@@ -93,7 +93,7 @@ def test_what_cannot_be_undone(t):
 
 def test_hits_of_which_nobody_is_told(t):
     """The kernel does not know fs_base: the stub decides each hit, and lets the thread go
-    on behind the instruction, which is executed once."""
+    on after the instruction, which is executed once."""
     t.need_x86()
     t.need_kernel_conditions()
     code = condition().partition(",")[2][:-2] + "26003a2200130e0f27"

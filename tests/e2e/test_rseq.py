@@ -112,7 +112,7 @@ def test_true_hits(t):
 
 
 def test_accesses(t):
-    """The access is behind the thread, which is in the sequence still: told where it is,
+    """The access is after the thread, which is in the sequence still: told where it is,
     and not where the kernel has sent it since."""
     need_sequences(t)
     server = t.server("COMM", t.prog("rseq"), 2, 15, 2)
@@ -135,7 +135,7 @@ run("continue")
 
 
 def test_watch(t):
-    """The store that ends the sequence: the thread is behind it, and begins nothing anew.
+    """The store that ends the sequence: the thread is after it, and begins nothing anew.
     (Of several changes before gdb has looked, it shows the last.)"""
     need_sequences(t)
     server = t.server("COMM", t.prog("rseq"), THREADS, 20)
@@ -170,7 +170,7 @@ def test_new_thread_between_hits(t):
 
 
 def test_steps(t):
-    """A step within a sequence makes it begin anew, as with gdbserver: it ends behind the
+    """A step within a sequence makes it begin anew, as with gdbserver: it ends after the
     first instruction of the abort handler."""
     need_kernel_filter(t)
     for prog in PROGS:

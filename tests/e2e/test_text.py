@@ -171,7 +171,7 @@ emit(status=events.exit_code)
 
 
 def test_copy_of_a_trap_that_became_a_slot(t):
-    """In between: the trap in the copy is behind a breakpoint in hardware, which is met
+    """In between: the trap in the copy is after a breakpoint in hardware, which is met
     once each time."""
     t.need_x86()
     t.need_kernel_conditions()
@@ -286,7 +286,7 @@ def test_moved_elsewhere(t):
 called()
 emit(code=code(), told=told())
 run("continue")
-emit(alive=alive(), behind=alive() and value("(long)$pc - (long)function_at"),
+emit(alive=alive(), after=alive() and value("(long)$pc - (long)function_at"),
      signal=alive() and value("$_siginfo.si_signo"))
 """, ALWAYS):
         t.match("not in memory", results[0]["told"][0], f"{engine}: monitor breakpoints")
@@ -295,7 +295,7 @@ emit(alive=alive(), behind=alive() and value("(long)$pc - (long)function_at"),
             t.equal(results[1]["alive"], False, "the program has ended")
             server.wait_output("sum 210")
         else:
-            t.equal((results[1]["signal"], results[1]["behind"]),
+            t.equal((results[1]["signal"], results[1]["after"]),
                     ("5", str(len(TRAP) // 2 if TRAP == "cc" else 0)), "int3: the stop")
 
 

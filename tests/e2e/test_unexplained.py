@@ -192,8 +192,8 @@ def test_own_steps(t):
     t.equal(sorted(s for s in stops if s[0] == "T05"), sorted(5 * every(1, "T05")), "steps")
 
 
-def test_behind_a_trap(t):
+def test_after_a_trap(t):
     """A planted trap that the thread has not executed is not hit."""
-    client = start(t, "behind", "ptrace", TRAP_BRKPT)
+    client = start(t, "after", "ptrace", TRAP_BRKPT)
     insert(t, client, f"Z0,{symbol(t, 'place_single'):x},1")
-    t.equal(run(t, client), (every(1, "T05"), {symbol(t, "place_behind")}), "stops")
+    t.equal(run(t, client), (every(1, "T05"), {symbol(t, "place_after")}), "stops")

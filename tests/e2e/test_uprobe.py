@@ -36,7 +36,7 @@ def engines(text):
 PARTS, THREADS, ROUNDS = 200, 4, 40
 
 # The half with even numbers at the functions' first instructions, which the kernel
-# emulates, the others behind the prologues.
+# emulates, the others after the prologues.
 SET_PARTS = f"""
 for n in range({PARTS}):
     condition = f"if (int)$rdi == {{n * 7 % {ROUNDS}}} && (int)$rsi == {{n % {THREADS}}}"
@@ -66,10 +66,10 @@ run("continue")
 emit(status=events.exit_code)
 """)
     stops, end = gdb.results
-    behind = {row[1] for row in stops["found"] if int(row[0][4:]) % 2}
-    t.equal(len(behind), 1, "places behind the prologues")
+    after = {row[1] for row in stops["found"] if int(row[0][4:]) % 2}
+    t.equal(len(after), 1, "places after the prologues")
     t.equal(stops["found"],
-            [[f"part{n:03}", n % 2 * min(behind), n * 7 % ROUNDS, n % THREADS]
+            [[f"part{n:03}", n % 2 * min(after), n * 7 % ROUNDS, n % THREADS]
              for n in range(PARTS)], "stops")
     rows = [row for row in harness.breakpoint_rows(stops["table"]) if "part" in row["text"]]
     t.equal(len(rows), PARTS, "breakpoints")
@@ -327,7 +327,7 @@ emit(now=run("x/8xb function_at").split(":")[1:], calls=called())
 
 
 def test_text_that_changes(t):
-    """The program changes its own instruction at the location, behind the trap."""
+    """The program changes its own instruction at the location, after the trap."""
     need_uprobes(t)
     server, results = text_session(t, "changing", """
 run("delete 3")

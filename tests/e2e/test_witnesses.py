@@ -11,7 +11,7 @@ ROUNDS = 2000
 
 
 def need_undoing(t):
-    """Uprobes whose threads stop behind the instruction."""
+    """Uprobes whose threads stop after the instruction."""
     t.need_x86()
     t.need_kernel_conditions()
     client = rsp.Client(t.server("COMM", t.prog("loop")))
@@ -19,7 +19,7 @@ def need_undoing(t):
     client.close()
     if not re.search(r"^uprobe .*\n +usable", text, re.M):
         t.skip("no uprobes here")
-    return "behind the instruction" in text
+    return "after the instruction" in text
 
 
 def play(t, how, place, when, rounds=ROUNDS):

@@ -178,7 +178,7 @@ uint64_t arena_pointer_cell(struct rng *rng)
 uint64_t arena_elsewhere(struct rng *rng, unsigned int size)
 {
 	switch (rng_below(rng, 8)) {
-	case 0: /* the last of them behind the end of a unit */
+	case 0: /* the last of them beyond the end of a unit */
 		return pick_unit(rng, RESIDENT) + UNIT - size + 1 +
 		       rng_below(rng, size);
 	case 1: /* the first of them before its beginning */

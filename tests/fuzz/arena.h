@@ -17,14 +17,14 @@
 /** Around an arena_pointer() there are at least so many resident bytes. */
 enum { ARENA_MARGIN = 256 };
 
-/** The file behind the units that are never touched, or a negative errno. */
+/** The file after the units that are never touched, or a negative errno. */
 int arena_file(void);
 /** Makes them untouched again. */
 void arena_refresh(int file);
 /** Maps everything, in the child: 0 or a negative errno. */
 int arena_map(const struct arch_ops *arch, int file);
 
-/** Where the child runs: a nop, and a breakpoint instruction behind it. */
+/** Where the child runs: a nop, and a breakpoint instruction after it. */
 uint64_t arena_code(void);
 
 /** An address of @size bytes that are resident. */
@@ -35,7 +35,7 @@ uint64_t arena_pointer_cell(struct rng *rng);
 /** An address where at least one of @size bytes is not resident. */
 uint64_t arena_elsewhere(struct rng *rng, unsigned int size);
 
-/** Addresses around the borders of all units: the @index-th, or 0 behind the last. */
+/** Addresses around the borders of all units: the @index-th, or 0 after the last. */
 uint64_t arena_border(unsigned int index);
 
 bool arena_is_resident(uint64_t addr, size_t size);

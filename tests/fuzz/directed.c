@@ -8,7 +8,7 @@
 #include "tests/unit/values.h"
 
 /* The operands are in the first two of these, the expected result in the third;
- * behind those that point to memory, as they have any value here. */
+ * after those that point to memory, as they have any value here. */
 enum { A = ROLES_POINTERS, B, RESULT };
 
 /* What the operands of a case run through. */
@@ -278,7 +278,7 @@ static void constants(struct directed *d)
 	}
 }
 
-/* Each row of the table, and numbers behind it. */
+/* Each row of the table, and numbers after it. */
 static void registers(struct directed *d)
 {
 	for (unsigned int i = 0; i < d->judge->machine->roles.count + 2; i++) {

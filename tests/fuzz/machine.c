@@ -90,7 +90,7 @@ static int fetch_registers(struct machine *machine)
 			       general_regset(machine));
 	if (r < 0)
 		return r;
-	/* The trap is behind the hit. */
+	/* The trap is after the hit. */
 	return reg_write_u64(&machine->regs, machine->roles.arch->pc_reg, arena_code());
 }
 

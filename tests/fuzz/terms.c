@@ -121,7 +121,7 @@ static void put_extension(struct generator *g, unsigned int width)
 	put_op(g, chance(g, 50) ? AGENT_EXT : AGENT_ZERO_EXT, width ? width : 1);
 }
 
-/* An extension, and one behind a shift, which may do nothing any more. */
+/* An extension, and one after a shift, which may do nothing any more. */
 static void put_bit_field(struct generator *g)
 {
 	unsigned int width = 2 + below(g, 63), count = below(g, width);

@@ -2,7 +2,7 @@
 /*
  * Processes that run the same function: kin KIND ROUNDS. The child calls work() ROUNDS
  * times, and so does its parent afterwards. The child is made by
- *   fork     it stops itself behind its calls
+ *   fork     it stops itself after its calls
  *   vfork    it uses its parent's memory
  *   waited   clone() as vfork does, but with a copy of the memory
  *   memory   clone() with the memory, and nothing else, shared: both run at a time

@@ -2,7 +2,7 @@
 /*
  * Writes that change nothing, and some that do. What ARGUMENT names:
  *   loop N      writes the same N times, then something else
- *   hidden      changes by a system call, and writes behind that
+ *   hidden      changes by a system call, and writes after that
  *   owned W...  a local of the main thread becomes each W; those with a sign, "+5", are
  *               written by another thread
  */

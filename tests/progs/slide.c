@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int rounds; /* how many are behind us */
+int rounds; /* how many are after us */
 
 __attribute__((noinline)) static void slide(void)
 {

@@ -327,7 +327,7 @@ static void *send_signals(void *arg)
 }
 
 /* Each when the last was handled: on a slow machine, one that is held back for long
- * would have the next behind it, and nobody would get to do anything else. */
+ * would have the next after it, and nobody would get to do anything else. */
 static void *set_alarms(void *arg)
 {
 	const struct itimerval soon = {{0}, {0, 10000}}, never = {{0}, {0}};

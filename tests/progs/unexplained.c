@@ -9,7 +9,7 @@
  * unexplained store N CODE       instead of a store of i to watched, which other means
  *                                make every fourth time only, N times
  * unexplained load N CODE        instead of a load from there
- * unexplained behind N CODE      behind an instruction of one byte, place_single, which
+ * unexplained after N CODE      after an instruction of one byte, place_single, which
  * is not executed unexplained int1 N             by that instruction, before place_int1
  * unexplained step N             the program steps itself to place_stepped, and on
  */
@@ -34,7 +34,7 @@ void load(long i, long pid, long tid);
 void single(long i, long pid, long tid);
 void int1(long i, long pid, long tid);
 void step(long i, long pid, long tid);
-extern const char place_reached[], place_stored[], place_loaded[], place_behind[];
+extern const char place_reached[], place_stored[], place_loaded[], place_after[];
 #define SEND                                                                           \
 	"push %rbx\n"                                                                  \
 	"mov %rdi, %rbx\n"                                                             \
@@ -46,12 +46,12 @@ extern const char place_reached[], place_stored[], place_loaded[], place_behind[
 #define RETURN "pop %rbx\nret\n"
 __asm__(".pushsection .text\n"
 	".globl place_reached, place_stored, place_loaded, place_single\n"
-	".globl place_behind, place_int1, place_stepped\n"
+	".globl place_after, place_int1, place_stepped\n"
 	"reach: " SEND "place_reached: nop\n" RETURN "store: " SEND
 	"mov %rbx, watched(%rip)\n"
 	"place_stored: nop\n" RETURN "load: " SEND "mov watched(%rip), %rax\n"
 	"place_loaded: nop\n" RETURN "single: " SEND "place_single: nop\n"
-	"place_behind: nop\n" RETURN "int1: push %rbx\n"
+	"place_after: nop\n" RETURN "int1: push %rbx\n"
 	"mov %rdi, %rbx\n"
 	".byte 0xf1\n"
 	"place_int1: nop\n" RETURN "step: push %rbx\n"
@@ -72,7 +72,7 @@ static const struct way {
 } ways[] = {
 	{"breakpoint", reach, place_reached}, {"store", store, place_stored},
 	{"load", load, place_loaded},	      {"int1", int1, NULL},
-	{"behind", single, place_behind},     {"step", step, NULL},
+	{"after", single, place_after},	      {"step", step, NULL},
 };
 
 static const struct way *way;

@@ -46,7 +46,7 @@ struct error *find_target(pid_t pid, const void *addr, unsigned int len,
 /** Is that a trap? */
 bool is_trapped(const void *addr);
 
-/** A test in two suites, by multi links and by perf events, behind begin(multi). */
+/** A test in two suites, by multi links and by perf events, after begin(multi). */
 #define BOTH(name)                                                                     \
 	static void name(void);                                                        \
 	Test(uprobe_multi, name)                                                       \

@@ -14,7 +14,7 @@
 
 enum { MEMORY_ADDR = 0x1000, MEMORY_LEN = 0x20000 };
 
-/* Memory at MEMORY_ADDR; behind it there is none. */
+/* Memory at MEMORY_ADDR; after it there is none. */
 static char memory[MEMORY_LEN];
 
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)

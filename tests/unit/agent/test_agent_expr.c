@@ -123,8 +123,8 @@ Test(agent_expr, refuses_broken_bytecode)
 
 Test(agent_expr, refuses_wrong_jumps)
 {
-	REFUSE("offset 0: goto: jumps to 3, behind the end", GOTO(3));
-	REFUSE("offset 0: goto: jumps to 65535, behind the end", GOTO(0xffff),
+	REFUSE("offset 0: goto: jumps to 3, beyond the end", GOTO(3));
+	REFUSE("offset 0: goto: jumps to 65535, beyond the end", GOTO(0xffff),
 	       AGENT_END);
 	REFUSE("offset 0: goto: jumps to 4, into an operand", GOTO(4), CONST8(1),
 	       AGENT_END);

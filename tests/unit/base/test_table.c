@@ -63,7 +63,7 @@ Test(table, finds_nothing_that_was_removed)
 	table_deinit(&table);
 }
 
-/* Before it grows, and behind that. */
+/* Before it grows, and after that. */
 Test(table, equal_keys_are_found_in_the_order_in_which_they_came)
 {
 	enum { COUNT = 200, KEYS = 3 };

@@ -292,7 +292,7 @@ Test(debugreg, slots_are_told_apart)
 	expect_hit(&second);
 	go_on(leader(), &second);
 	expect_hit(&fourth);
-	/* The ones behind a removed one stay what they are. */
+	/* The ones after a removed one stay what they are. */
 	debugreg_engine.remove(&f.engine, &second, false);
 	go_on(leader(), &fourth);
 	expect_hit(&first);

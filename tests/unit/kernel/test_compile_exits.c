@@ -92,7 +92,7 @@ static void expect_stop_by_signal(const struct bpf_compile_options *options,
 	set_args(1, 0);
 	call_hit();
 	cr_expect_eq(child_wait_stop(fixture.child), SIGSTOP);
-	cr_expect_eq(fixture.exchange->calls, 0, "it stopped behind the hit");
+	cr_expect_eq(fixture.exchange->calls, 0, "it stopped after the hit");
 	kill(fixture.child, SIGCONT);
 	await_return();
 	cr_expect_eq(take_verdict(), BPF_TRUE);

@@ -104,7 +104,7 @@ Test(xfer, an_object_comes_in_pieces_of_any_size)
 	}
 }
 
-Test(xfer, offset_at_the_end_is_the_last_piece_and_behind_it_an_error)
+Test(xfer, offset_at_the_end_is_the_last_piece_and_after_it_an_error)
 {
 	_cleanup_buffer_ struct buffer reply = {0}, whole = {0};
 	char text[64];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gdbstub/agent/insn.h"
-#include "gdbstub/ir/ir.h"
+#include "gdbstub/ir/lower.h"
 #include "bpf/placement/program.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/support.h"
@@ -52,7 +52,7 @@ static struct ir make_ir(const uint8_t *bytes, size_t len)
 	struct agent_expr *expr = make_expr(bytes, len);
 	struct ir ir;
 
-	cr_assert_null(ir_create(expr, &target, &ir));
+	cr_assert_null(ir_lower(expr, &target, &ir));
 	agent_expr_unref(expr);
 	return ir;
 }
@@ -156,7 +156,7 @@ static void expect_cost(const char *name, const uint8_t *bytes, size_t len,
 	cr_expect_leq(cost.operations, most.operations, "%s: %zu", name,
 		      cost.operations);
 	cr_expect_leq(cost.insns, most.insns, "%s: %zu", name, cost.insns);
-	/* The verifier may see fewer paths than behind the reads alone. */
+	/* The verifier may see fewer paths than after the reads alone. */
 	cr_expect_leq((ssize_t)cost.verified, (ssize_t)most.verified, "%s: %zd", name,
 		      (ssize_t)cost.verified);
 }

@@ -23,7 +23,7 @@ static unsigned int nhits;
 /* What the child has, too. */
 static char short_text[] = "some text", empty_text[] = "";
 static char longest_text[CAPTURE_STRING_MAX - 1], long_text[CAPTURE_STRING_MAX];
-static char *page_end; /* the last bytes of a page with nothing behind it */
+static char *page_end; /* the last bytes of a page with nothing after it */
 static uint64_t number = 0x1122334455667788;
 
 static void on_record(void *data, const struct bpf_hit_record *record)

@@ -264,7 +264,7 @@ static const x86_op_mem *memory_of(const cs_x86 *x86)
 	return NULL;
 }
 
-/* QEMU 7.2 forgets that a number follows, when it addresses from behind these. */
+/* QEMU 7.2 forgets that a number follows, when it addresses from after these. */
 static bool is_mistaken(void)
 {
 	const x86_op_mem *mem = memory_of(&decoder.insn->detail->x86);

@@ -213,7 +213,7 @@ Test(variables_kernel, a_loop_counts)
 	text_put(&t, CONST8(10));
 	increment(&t, 0);
 	text_put(&t, AGENT_POP, CONST8(1), AGENT_SUB, AGENT_DUP);
-	text_put(&t, IF_GOTO(2)); /* behind the first constant */
+	text_put(&t, IF_GOTO(2)); /* after the first constant */
 	put_in_text(&t);
 	for (int i = 1; i < 4; i++) {
 		cr_expect_eq(pass(), BPF_FALSE);

@@ -13,6 +13,7 @@
 
 #include "bpf/compiler/compile.h"
 #include "gdbstub/agent/insn.h"
+#include "gdbstub/ir/lower.h"
 #include "arch/aarch64/aarch64.h"
 #include "bpf/emit/compiler.h"
 #include "bpf/emit/emit_exits.h"
@@ -352,7 +353,7 @@ static int make_condition(unsigned int len, bool shared_reads,
 	bpf_emit(e, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
 	watch_ahead_note_reads(&c, &list);
 	watch_emit(&c, c.label_maybe + 1);
-	cr_assert_null(ir_create(expr, &target, &ir));
+	cr_assert_null(ir_lower(expr, &target, &ir));
 	operations_emit(&c, &ir);
 	ir_deinit(&ir);
 	watch_ahead_keep(&c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What programs see of the registers at a breakpoint is what ptrace shows at the stop
- * that follows: at thousands of hits, right behind settings of the flags.
+ * that follows: at thousands of hits, right after settings of the flags.
  */
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
@@ -33,16 +33,16 @@ enum { TF = 0x100, RF = 0x10000 };
 /* CF, PF, AF, ZF, SF, DF, OF, NT, AC and ID; the interrupt flag is on anyway. */
 enum { FLAGS = 0x0244cd5 & ~TF, PLAIN_FLAGS = 0x202 };
 
-/* void with_flags(uint64_t flags): the breakpoint is right behind their setting, before
+/* void with_flags(uint64_t flags): the breakpoint is right after their setting, before
  * a store, and one that a repeated instruction makes byte by byte. */
 void with_flags(uint64_t flags);
-extern const char behind_flags[];
+extern const char after_flags[];
 uint8_t stored[8] __attribute__((aligned(8)));
 __asm__(".text\n"
 	"with_flags:\n"
 	"	pushq %rdi\n"
 	"	popfq\n"
-	"behind_flags:\n"
+	"after_flags:\n"
 	"	nop\n"
 	"	movl %esi, stored(%rip)\n"
 	"	cld\n"
@@ -177,7 +177,7 @@ static void start_at(struct hw_region region, uint64_t also)
 
 static void start(uint64_t also)
 {
-	start_at((struct hw_region){HW_EXECUTE, (uintptr_t)behind_flags, 1}, also);
+	start_at((struct hw_region){HW_EXECUTE, (uintptr_t)after_flags, 1}, also);
 }
 
 /* The next stop at the breakpoint, passing over those of steps. */
@@ -267,7 +267,7 @@ Test(x86_64_context, own_trap_flag)
 
 TestSuite(x86_64_stores, .init = setup_access, .fini = finish, .timeout = 300);
 
-/* Behind a store, the flags are as they are, RF included: some processors set it in the
+/* After a store, the flags are as they are, RF included: some processors set it in the
  * middle of a repeated instruction (Intel's do, AMD's do not). */
 Test(x86_64_stores, equals_what_ptrace_shows)
 {

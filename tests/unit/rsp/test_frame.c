@@ -228,7 +228,7 @@ Test(frame, round_trip_of_any_payload)
 	}
 }
 
-/* Whatever comes in, a good packet behind it is understood. */
+/* Whatever comes in, a good packet after it is understood. */
 Test(frame, random_bytes_never_hurt)
 {
 	struct rng rng = {7};

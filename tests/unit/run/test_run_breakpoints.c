@@ -202,7 +202,7 @@ static int call_own_trap(void)
 Test(run, condition_at_a_trap_of_the_programs)
 {
 	struct inferior *inferior = launch(call_own_trap);
-	uint64_t behind = (uintptr_t)text + arch_native()->breakpoint_len;
+	uint64_t after = (uintptr_t)text + arch_native()->breakpoint_len;
 	struct stop stop;
 
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
@@ -213,7 +213,7 @@ Test(run, condition_at_a_trap_of_the_programs)
 	cr_assert_eq(stop.kind, STOP_SWBREAK);
 	cr_assert_eq(pc_of(stop.tid), (uintptr_t)text);
 	cr_assert_eq(atomic_load(&shared->passed), 8); /* 7, and that of place() */
-	thread_set_pc(thread_find(&run.inferiors, stop.tid), behind);
+	thread_set_pc(thread_find(&run.inferiors, stop.tid), after);
 	expect_exit(6);
 	cr_assert_eq(atomic_load(&shared->passed), 11);
 }

@@ -67,7 +67,7 @@ static void list(struct inferior *of, const struct solib_range *range,
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 }
 
-/* The number behind ` NAME="0x` at or after @text. */
+/* The number after ` NAME="0x` at or after @text. */
 static uint64_t attribute(const char *text, const char *name)
 {
 	char key[32];

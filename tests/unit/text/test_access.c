@@ -42,7 +42,7 @@ static void set(const char *name, uint64_t value)
 	memcpy(scene.regs.data[reg->regset] + reg->offset, &value, 8);
 }
 
-/* Stopped behind the first @done bytes of the code, all of it one function, after a
+/* Stopped after the first @done bytes of the code, all of it one function, after a
  * write to the 4 bytes at DATA. */
 static void begin(const uint8_t *code, size_t len, size_t done)
 {

@@ -179,7 +179,7 @@ Test(undo, stores_to_the_frame_and_variables)
 	/* movb $1,-0x20(%rbp,%rdx,4) */
 	stores(JUDGE(0xc6, 0x44, 0x95, 0xe0, 0x01),
 	       (struct insn_store){1, false, RBP, RDX, 4, -0x20});
-	/* addl $1,0x100(%rip): behind the instruction */
+	/* addl $1,0x100(%rip): after the instruction */
 	stores(JUDGE(0x83, 0x05, 0x00, 0x01, 0, 0, 0x01),
 	       (struct insn_store){4, false, RIP, REG_NONE, 1, 0x107});
 	/* mov %ax,0x404040 */

@@ -105,7 +105,7 @@ Test(shell, the_users_own_if_it_can_do_it)
 	cr_expect_str_eq(shell_path(), "/bin/sh");
 }
 
-/* The words expected, each with a '|' behind it. */
+/* The words expected, each with a '|' after it. */
 static void expect_split(const char *text, const char *expected)
 {
 	struct buffer joined _cleanup_buffer_ = {0};

@@ -70,7 +70,7 @@ static struct trial_outcome outcome_at(const struct probe_place *place, int prog
 }
 
 /* What the engine's exactness rests on: the instruction has run, nothing else has. */
-static void expect_stop_behind(const struct probe_place *place, bool blocked)
+static void expect_stop_after(const struct probe_place *place, bool blocked)
 {
 	_cleanup_close_ int program_fd = load_stopper();
 	const struct trial_outcome outcome = outcome_at(place, program_fd, blocked);
@@ -113,22 +113,22 @@ static void expect_fault(const struct probe_place *place, int program_fd)
 	cr_expect_eq(outcome.fault, arch_native()->nowhere);
 }
 
-static void expect_stops_behind(void)
+static void expect_stops_after(void)
 {
 	const struct probe_place *places = arch_native()->probe_places;
 
 	for (int blocked = 0; blocked < 2; blocked++) {
-		expect_stop_behind(&places[PROBE_EMULATED], blocked);
-		expect_stop_behind(&places[PROBE_STEPPED], blocked);
+		expect_stop_after(&places[PROBE_EMULATED], blocked);
+		expect_stop_after(&places[PROBE_STEPPED], blocked);
 	}
 }
 
-Test(uprobe_trial, stop_is_behind_the_instruction, .init = begin, .fini = finish)
+Test(uprobe_trial, stop_is_after_the_instruction, .init = begin, .fini = finish)
 {
 	choose();
-	expect_stops_behind();
+	expect_stops_after();
 	options = use_uprobes(false);
-	expect_stops_behind();
+	expect_stops_after();
 }
 
 /* What is told of this kernel is what it does. */

@@ -24,7 +24,7 @@ static void read_stored(const struct insn_store *store, const struct regs *regs,
 }
 
 /* Our own text is the child's. */
-static void expect_behind(const char *place, const struct regs *now)
+static void expect_after(const char *place, const struct regs *now)
 {
 	struct regs elsewhere = *now;
 	struct decoder decoder;
@@ -36,7 +36,7 @@ static void expect_behind(const char *place, const struct regs *now)
 	arch_native()->undo(decoder.insn, &undo);
 	undo.len = decoder.insn->size;
 	decoder_deinit(&decoder);
-	cr_expect(probe_is_behind(&fixture.record, now, undo.len, undo.jumps));
+	cr_expect(probe_is_after(&fixture.record, now, undo.len, undo.jumps));
 	cr_expect_eq(undo.jumps, place == at_call || place == at_jump);
 	if (undo.jumps) {
 		cr_assert_eq(reg_write_u64(&elsewhere, RDX, get(now, RDX) + 1), 0);
@@ -45,7 +45,7 @@ static void expect_behind(const char *place, const struct regs *now)
 		cr_assert_eq(reg_write_u64(&elsewhere, RIP, get(now, RIP) + 1), 0);
 	}
 	cr_expect_not(
-		probe_is_behind(&fixture.record, &elsewhere, undo.len, undo.jumps));
+		probe_is_after(&fixture.record, &elsewhere, undo.len, undo.jumps));
 }
 
 /* One round: what ptrace shows before, what the record has, and that the instruction
@@ -66,7 +66,7 @@ static void undo_once(const char *place, const struct insn_store *store)
 	cr_expect_arr_eq(fixture.record.stored, before, store->len);
 	now = fetch();
 	cr_expect_neq(get(now, RIP), (uintptr_t)place);
-	expect_behind(place, now);
+	expect_after(place, now);
 	if (store->len > 0)
 		read_stored(store, &then, &addr, after);
 	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
