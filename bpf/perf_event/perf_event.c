@@ -84,7 +84,7 @@ static int perf_placement_open(const struct perf_event *state,
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &placement->base.location->inferior->threads, link) {
+	FOREACH_THREAD (thread, placement->base.location->inferior) {
 		int r = descriptors_are_short()
 				? -EMFILE
 				: open_on_thread(state, placement, thread);
@@ -293,7 +293,7 @@ static int perf_event_slots_free(struct engine *engine, const struct inferior *i
 
 	if (state->arch->hw_plan(&place, &options.region, 1) != 1)
 		return -EOPNOTSUPP;
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		int count = thread_slots_free(&options, thread->tid);
 
 		if (count < 0 && count != -ESRCH)

@@ -24,12 +24,10 @@ static unsigned int count_threads(const struct inferior *inferior)
 	const struct inferior *other;
 	unsigned int count = 0;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+	FOREACH_SHARING (other, inferior) {
 		const struct thread *thread;
 
-		if (!inferior_shares_memory(other, inferior))
-			continue;
-		TAILQ_FOREACH (thread, &other->threads, link)
+		FOREACH_THREAD (thread, other)
 			count++;
 		if (other->vfork_parent && count > 0)
 			count--;

@@ -139,9 +139,8 @@ bool choice_among_uprobes(const struct inferior *inferior)
 {
 	const struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (other->breakpoints && other->breakpoints->uprobed &&
-		    inferior_shares_memory(other, inferior))
+	FOREACH_SHARING (other, inferior) {
+		if (other->breakpoints && other->breakpoints->uprobed)
 			return true;
 	}
 	return false;

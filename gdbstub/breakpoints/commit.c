@@ -66,8 +66,8 @@ bool breakpoints_need_commit(const struct breakpoints *breakpoints)
 	const struct inferior *inferior = breakpoints->inferior;
 	struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
+	FOREACH_SHARING (other, inferior) {
+		if (other->breakpoints &&
 		    need_commit(other->breakpoints, other != inferior))
 			return true;
 	}
@@ -145,9 +145,8 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	struct error *error = NULL;
 	bool slots_freed = false;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (!error && other->breakpoints &&
-		    inferior_shares_memory(other, inferior))
+	FOREACH_SHARING (other, inferior) {
+		if (!error && other->breakpoints)
 			error = drop_unwanted(other->breakpoints, stepping,
 					      &slots_freed);
 	}

@@ -39,9 +39,8 @@ bool watch_has_others(const struct location *location)
 	const struct inferior *inferior = location->inferior;
 	struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (other->breakpoints && inferior_shares_memory(other, inferior) &&
-		    has_other(other->breakpoints, location))
+	FOREACH_SHARING (other, inferior) {
+		if (other->breakpoints && has_other(other->breakpoints, location))
 			return true;
 	}
 	return false;
@@ -98,7 +97,7 @@ static bool is_running(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->action.kind != RESUME_NONE)
 			return true;
 	}
@@ -338,8 +337,8 @@ void watch_wrote(struct inferior *inferior, uint64_t addr, size_t len)
 	struct inferior *other;
 	struct location *location;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (!other->breakpoints || !inferior_shares_memory(other, inferior))
+	FOREACH_SHARING (other, inferior) {
+		if (!other->breakpoints)
 			continue;
 		TAILQ_FOREACH (location, &other->breakpoints->watchpoints, watch_link) {
 			if (overlaps(location, addr, len))

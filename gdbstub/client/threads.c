@@ -35,7 +35,7 @@ struct thread *threads_find(struct client *client, const struct thread_id *id)
 			       : NULL;
 	}
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread_id_matches(id, thread) && thread_is_shown(thread))
 				return thread;
 		}

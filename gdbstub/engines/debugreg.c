@@ -99,7 +99,7 @@ static int set_all_threads(const struct slots *slots)
 	struct thread *thread;
 	int err = 0;
 
-	TAILQ_FOREACH (thread, &slots->inferior->threads, link) {
+	FOREACH_THREAD (thread, slots->inferior) {
 		err = set_thread(slots, thread);
 		if (err < 0)
 			break;

@@ -262,7 +262,7 @@ static const struct thread *newest(const struct inferior *inferior)
 {
 	const struct thread *thread, *found = NULL;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->last_hit &&
 		    (!found || thread->control->last_hit->order >
 				       found->control->last_hit->order))
@@ -279,7 +279,7 @@ struct error *last_hit_print(struct inferior *inferior, bool all, struct buffer 
 	if (!last)
 		return error_create(0, "No watchpoint has been hit.");
 	symbols = symbols_create(inferior);
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread == last || (all && thread->control->last_hit))
 			print_hit(thread, symbols, out);
 	}

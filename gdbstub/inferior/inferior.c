@@ -18,6 +18,17 @@ bool inferior_shares_memory(const struct inferior *a, const struct inferior *b)
 	return memory_owner(a) == memory_owner(b);
 }
 
+struct inferior *inferior_next_sharing(const struct inferior *inferior,
+				       const struct inferior *last)
+{
+	struct inferior *other =
+		last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&inferior->owner->list);
+
+	while (other && !inferior_shares_memory(other, inferior))
+		other = TAILQ_NEXT(other, link);
+	return other;
+}
+
 void inferior_patience(const struct inferior *inferior, struct patience *patience,
 		       int limit)
 {

@@ -167,6 +167,18 @@ struct inferiors {
 
 /** Is the memory of these two the same (vfork)? */
 bool inferior_shares_memory(const struct inferior *a, const struct inferior *b);
+/** Of the inferiors whose memory is that of @inferior, itself among them: the one after
+ * @last, or the first (NULL). NULL: there is none left. */
+struct inferior *inferior_next_sharing(const struct inferior *inferior,
+				       const struct inferior *last);
+
+/** A loop over the threads of an inferior, none of which may go meanwhile. */
+#define FOREACH_THREAD(thread, inferior)                                               \
+	TAILQ_FOREACH (thread, &(inferior)->threads, link)
+/** A loop over the inferiors whose memory is that of @inferior, itself among them. */
+#define FOREACH_SHARING(other, inferior)                                               \
+	for ((other) = inferior_next_sharing(inferior, NULL); (other);                 \
+	     (other) = inferior_next_sharing(inferior, other))
 
 /** Work begins on what the inferior tells of itself. @limit: as patience_begin. */
 void inferior_patience(const struct inferior *inferior, struct patience *patience,

@@ -18,7 +18,7 @@ static int open_any(const struct inferior *inferior, pid_t *tid)
 	char path[64];
 	int fd = -1;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread_is_zombie(thread))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/mem", thread->tid);

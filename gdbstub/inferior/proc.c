@@ -237,7 +237,7 @@ pid_t inferior_living_task(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (!thread_is_zombie(thread))
 			return thread->tid;
 	}
@@ -293,7 +293,7 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 
 	/* One that ends has nothing any more, before it is a zombie. The pid itself may
 	 * be another process's, when tasks of others than the leader's are left. */
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		err = read_of_task(thread->tid, name, out);
 		if (out->len > before)
 			break;

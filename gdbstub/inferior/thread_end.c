@@ -59,7 +59,7 @@ bool thread_is_outlived(const struct thread *leader)
 
 	if (!thread_is_zombie(leader) || thread_is_killed(leader))
 		return false;
-	TAILQ_FOREACH (other, &leader->inferior->threads, link) {
+	FOREACH_THREAD (other, leader->inferior) {
 		if (other != leader && other->group == leader->group &&
 		    !is_ending(other))
 			return true;

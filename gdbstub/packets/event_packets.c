@@ -154,7 +154,7 @@ static void set_options(struct run *run, const struct thread_options *options,
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			for (size_t i = 0; i < count; i++) {
 				if (thread_id_matches(&options[i].threads, thread))
 					thread->options = options[i].options;

@@ -137,7 +137,7 @@ struct error *packet_qfThreadInfo(struct client *client, struct cursor *args,
 
 	(void)args;
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (!thread_is_shown(thread))
 				continue;
 			buffer_append_char(reply, before);

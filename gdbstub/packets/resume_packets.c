@@ -138,7 +138,7 @@ static struct error *check(struct client *client, const struct assignment *assig
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		if (!inferior->compat)
 			continue;
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			if (!error && is_step(find(thread, assignments, count)))
 				error = compat_refuse(inferior);
 	}
@@ -156,7 +156,7 @@ static struct error *resume(struct client *client, const struct assignment *assi
 	if (error)
 		return error;
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			any |= assign(client->run, thread,
 				      find(thread, assignments, count));
 	}

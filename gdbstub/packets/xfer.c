@@ -225,7 +225,7 @@ static struct error *threads_read(struct client *client, struct cursor annex,
 		return error;
 	buffer_append_string(out, "<threads>\n");
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link)
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			if (thread_is_shown(thread))
 				append_thread(client, thread, out);
 	buffer_append_string(out, "</threads>\n");

@@ -354,7 +354,7 @@ static void on_end(struct run *run, const struct event *event)
 		alone_forget_step(run);
 	alone_forget_lenders(event->inferior);
 	fork_give_back(event->inferior);
-	TAILQ_FOREACH (thread, &event->inferior->threads, link) {
+	FOREACH_THREAD (thread, event->inferior) {
 		thread->running = false;
 		pending_clear(thread);
 	}

@@ -41,7 +41,7 @@ bool halt_needed(const struct run *run)
 	const struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (is_expected_to_tell(thread))
 				return true;
 		}
@@ -58,7 +58,7 @@ static void look_again(const struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			thread_look_again(thread);
 	}
 }
@@ -97,7 +97,7 @@ static bool any_may_stop(const struct run *run, struct halt *halt)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread_is_held(thread) || !will_tell(thread))
 				continue;
 			if (!thread_becomes_late(thread, &halt->lateness))
@@ -116,7 +116,7 @@ static void interrupt_all(const struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread->running && !thread->interrupting)
 				thread_interrupt(thread);
 		}

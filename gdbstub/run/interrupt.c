@@ -63,7 +63,7 @@ static struct thread *find_thread(struct run *run, pid_t pid, bool held)
 	struct thread *thread, *chosen = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread_is_held(thread) != held ||
 			    !can_answer(run, thread, pid))
 				continue;

@@ -37,7 +37,7 @@ static struct inferior *hidden_child(struct run *run, struct inferior *parent)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &parent->threads, link) {
+	FOREACH_THREAD (thread, parent) {
 		struct inferior *child = NULL;
 
 		if (thread->control->pending_stop)
@@ -104,7 +104,7 @@ void leave_inferior(struct run *run, struct inferior *inferior, pid_t signal_tid
 	if (inferior->vfork_parent && !gone)
 		fork_lend_memory(inferior->vfork_parent, inferior->vfork_maker);
 	clean_before_leaving(run, inferior);
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		settle_signal(run, thread);
 	pending_forget_thread_ends(run, inferior->pid);
 	breakpoints_destroy(inferior->breakpoints, gone);

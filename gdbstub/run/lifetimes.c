@@ -108,7 +108,7 @@ static void run_on(struct run *run, struct inferior *inferior)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		thread->control->action.kind = RESUME_CONTINUE;
 	inferior->control->awaited = true;
 	run->running = true;
@@ -131,7 +131,7 @@ static void keep_group_stop(struct run *run, struct inferior *inferior)
 	struct thread *thread;
 	bool told = false;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->pending.kind != EVENT_GROUP_STOP)
 			continue;
 		if (run->non_stop || !told)
@@ -212,7 +212,7 @@ struct error *run_leave(struct run *run, struct inferior *inferior)
 	client_view_end(inferior);
 	inferior->control->hidden = true;
 	inferior->unattended = true;
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		thread->control->action =
 			(struct resume_action){.kind = RESUME_CONTINUE};
 		thread->control->fresh = true;

@@ -21,7 +21,7 @@ static void forget_requests(struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			forget_request(thread);
 	}
 }
@@ -46,7 +46,7 @@ static void pass_over(struct inferior *inferior)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		thread->control->untold = false;
 		thread->control->passed_over =
 			!inferior->control->hidden && !thread->control->hidden &&
@@ -62,7 +62,7 @@ static struct thread *first_passed_over(struct run *run)
 	struct thread *thread, *first = NULL;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread->control->passed_over &&
 			    (!first || thread->tid == run->last.tid))
 				first = thread;
@@ -76,7 +76,7 @@ static void let_others_run(struct run *run, struct inferior *inferior)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (!inferior->control->seen && thread->control->passed_over)
 			run_set_action(run, thread,
 				       (struct resume_action){.kind = RESUME_CONTINUE});

@@ -65,7 +65,7 @@ static struct thread *first_to_step_over(struct run *run)
 		return NULL;
 	}
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			if (must_step_over(run, thread))
 				return thread;
 	return NULL;
@@ -78,7 +78,7 @@ static void pass_pending_signals(const struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			pending_pass_signal(run, thread);
 	}
 }
@@ -112,7 +112,7 @@ static void resume_all(struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			if (may_run(run, thread))
 				resuming_thread(run, thread);
 	}

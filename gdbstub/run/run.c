@@ -64,7 +64,7 @@ static void clear_actions(struct run *run)
 	alone_forget_step(run);
 	ready_clear(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			clear_action(thread);
 	}
 }
@@ -116,7 +116,7 @@ static bool any_fresh(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->fresh)
 			return true;
 	}
@@ -128,7 +128,7 @@ static bool only_steps(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->action.kind == RESUME_CONTINUE)
 			return false;
 	}
@@ -139,7 +139,7 @@ static bool any_steps(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->action.kind == RESUME_STEP ||
 		    thread->control->action.kind == RESUME_RANGE)
 			return true;
@@ -205,12 +205,12 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 		return error;
 	traps_update_shadow(inferior->breakpoints, only_steps(inferior));
 	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->fresh || !run->non_stop)
 			watch_looked(thread);
 	}
 	watch_prepare(inferior->breakpoints);
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		prepare_thread(run, thread);
 	return NULL;
 }
@@ -222,7 +222,7 @@ static void forget_fresh(struct run *run)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread->control->fresh || !run->non_stop)
 				clear_action(thread);
 		}
@@ -464,7 +464,7 @@ void run_forget_wishes(struct run *run)
 	pending_forget_thread_ends(run, 0);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		syscalls_clear(&inferior->syscalls);
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			forget_thread_wishes(thread);
 	}
 }

@@ -50,7 +50,7 @@ void unattended_go_on(struct run *run)
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!inferior->unattended)
 			continue;
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread->control->pending_stop)
 				pass(run, thread);
 		}

@@ -13,9 +13,8 @@ bool alone_lets_run(const struct run *run, const struct thread *thread)
 		return run->stepping_over == thread->tid;
 	if (thread->control->lends_memory)
 		return true;
-	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (inferior->lenders > 0 &&
-		    inferior_shares_memory(inferior, thread->inferior))
+	FOREACH_SHARING (inferior, thread->inferior) {
+		if (inferior->lenders > 0)
 			return false;
 	}
 	return true;
@@ -70,7 +69,7 @@ void alone_count_lenders(struct run *run, struct inferior *inferior)
 	if (inferior->lenders == 0)
 		return;
 	inferior->lenders = 0;
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		inferior->lenders += thread->control->lends_memory;
 	if (inferior->lenders == 0)
 		alone_want_back(run, inferior);
@@ -81,7 +80,7 @@ void alone_forget_lenders(struct inferior *inferior)
 	struct thread *thread;
 
 	inferior->lenders = 0;
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		thread->control->lends_memory = false;
 }
 
@@ -92,16 +91,15 @@ void alone_want_back(struct run *run, struct inferior *inferior)
 	inferior->control->traps_away = run->traps_away = true;
 }
 
-static void put_back(const struct run *run, struct inferior *inferior)
+static void put_back(struct inferior *inferior)
 {
 	struct inferior *other;
 
-	TAILQ_FOREACH (other, &run->inferiors.list, link) {
+	FOREACH_SHARING (other, inferior) {
 		_cleanup_error_ struct error *error = NULL;
 
 		if (other->breakpoints &&
-		    (other == inferior || !other->control->hidden) &&
-		    inferior_shares_memory(other, inferior))
+		    (other == inferior || !other->control->hidden))
 			error = breakpoints_commit(other->breakpoints, true);
 		if (error)
 			log_warning("%s", error_text(error));
@@ -119,6 +117,6 @@ void alone_put_back(struct run *run)
 		if (!inferior->control->traps_away)
 			continue;
 		inferior->control->traps_away = false;
-		put_back(run, inferior);
+		put_back(inferior);
 	}
 }

@@ -30,7 +30,7 @@ static bool is_resumed(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->action.kind != RESUME_NONE &&
 		    !inferior->unattended &&
 		    !(thread->running && thread_is_zombie(thread)))
@@ -60,7 +60,7 @@ void client_view_end(struct inferior *inferior)
 	struct thread *thread;
 
 	replay_end(inferior);
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (look_is_shown(thread))
 			pending_clear(thread);
 	}

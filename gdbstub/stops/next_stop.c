@@ -19,7 +19,7 @@ static struct thread *first_untold(const struct run *run)
 	if (!run->any_untold)
 		return NULL;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (thread->control->untold &&
 			    (!first || thread->tid == run->last.tid))
 				first = thread;

@@ -121,7 +121,7 @@ void threaddb_forget(struct inferior *inferior)
 	struct threaddb *db = take_ptr(inferior->threaddb);
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		thread->handle = 0;
 	if (!db)
 		return;

@@ -62,10 +62,8 @@ static void overlap(const struct inferior *inferior, enum overlap what, uint64_t
 {
 	const struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (inferior_shares_memory(other, inferior))
-			overlap_inferior(other, what, addr, data, len);
-	}
+	FOREACH_SHARING (other, inferior)
+		overlap_inferior(other, what, addr, data, len);
 }
 
 static void ask_engines(const struct inferior *inferior, uint64_t addr, uint8_t *data,

@@ -56,10 +56,10 @@ static struct location *shared_trap(const struct inferior *inferior, uint64_t ad
 {
 	struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+	FOREACH_SHARING (other, inferior) {
 		struct location *location = NULL;
 
-		if (other != inferior && inferior_shares_memory(other, inferior))
+		if (other != inferior)
 			location = own_trap(other, addr);
 		if (location)
 			return location;
@@ -213,7 +213,7 @@ static bool runs(const struct inferior *inferior)
 {
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (!thread_is_held(thread))
 			return true;
 	}

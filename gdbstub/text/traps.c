@@ -26,8 +26,8 @@ void breakpoints_clean_child(struct breakpoints *breakpoints, struct inferior *c
 	const struct inferior *inferior = breakpoints->inferior;
 	struct inferior *other;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (other->breakpoints && inferior_shares_memory(other, inferior))
+	FOREACH_SHARING (other, inferior) {
+		if (other->breakpoints)
 			clean_child(other->breakpoints, child);
 	}
 }
@@ -58,9 +58,8 @@ struct error *breakpoints_lift_traps(struct breakpoints *breakpoints, uint64_t a
 	struct inferior *other;
 	struct error *error = NULL;
 
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		if (!error && other->breakpoints &&
-		    inferior_shares_memory(other, inferior))
+	FOREACH_SHARING (other, inferior) {
+		if (!error && other->breakpoints)
 			error = lift_traps(other->breakpoints, everywhere ? 0 : addr,
 					   everywhere ? UINT64_MAX : addr);
 	}

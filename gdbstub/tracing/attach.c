@@ -150,7 +150,7 @@ static struct error *check_all_rights(const struct inferior *inferior)
 	struct error *error = NULL;
 	const struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (!error)
 			error = check_rights(inferior->pid, thread->tid);
 	}
@@ -358,7 +358,7 @@ static void warn_of_late(struct inferior *inferior)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		struct buffer text _cleanup_buffer_ = {0};
 
 		if (!thread->late)
@@ -474,7 +474,7 @@ void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		bool chosen = signal_tid != 0 && thread->tid == signal_tid;
 
 		detach_thread(thread,
@@ -552,7 +552,7 @@ void inferior_kill(struct inferior *inferior)
 	const struct thread *thread;
 
 	kill(inferior->pid, SIGKILL);
-	TAILQ_FOREACH (thread, &inferior->threads, link) {
+	FOREACH_THREAD (thread, inferior) {
 		if (thread_leads(thread))
 			kill(thread->tid, SIGKILL);
 	}
@@ -560,7 +560,7 @@ void inferior_kill(struct inferior *inferior)
 		log_warning("process %d is killed, but has not ended yet: it sleeps in "
 			    "the kernel",
 			    inferior->pid);
-		TAILQ_FOREACH (thread, &inferior->threads, link) {
+		FOREACH_THREAD (thread, inferior) {
 			if (!has_ended(thread->tid))
 				leaving_add(thread, false);
 		}

@@ -16,7 +16,7 @@ static void set_all(struct thread *thread, bool known)
 {
 	struct thread *other;
 
-	TAILQ_FOREACH (other, &thread->inferior->threads, link) {
+	FOREACH_THREAD (other, thread->inferior) {
 		if (other->group == thread->group)
 			other->group_stopped = known;
 	}

@@ -115,9 +115,9 @@ def test_ctrl_c(t):
     t.truehit_only("console of gdb's")
     server = t.server("COMM", t.prog("lines"), "1000000000")
     gdb = t.gdb(server, 'dprintf line,"line %ld\\n", number', prog=t.prog("lines"),
-                first=AGENT, python="""
+                first=AGENT, python=f"""
 for _ in range(2):
-    interrupt_after(0.5)
+    interrupt_after({0.5 * harness.PATIENCE})
     print(run("continue"))
     emit(signal=getattr(events.stop, "stop_signal", None))
 run("kill")

@@ -68,7 +68,7 @@ static void resume_all(void)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &fixture.inferior->threads, link)
+	FOREACH_THREAD (thread, fixture.inferior)
 		if (!thread->running)
 			cr_assert_geq(thread_continue(thread, 0), -ESRCH);
 }

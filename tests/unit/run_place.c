@@ -90,7 +90,7 @@ void set_actions(struct resume_action action)
 	struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run.inferiors.list, link)
-		TAILQ_FOREACH (thread, &inferior->threads, link)
+		FOREACH_THREAD (thread, inferior)
 			run_set_action(&run, thread, action);
 }
 

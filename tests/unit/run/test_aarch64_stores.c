@@ -270,7 +270,7 @@ static struct stop resume(const struct inferior *inferior)
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		run_set_action(&run, thread,
 			       (struct resume_action){.kind = RESUME_CONTINUE});
 	return go();

@@ -198,7 +198,7 @@ static struct stop resume_one_as(struct inferior *inferior, enum resume_kind kin
 {
 	struct thread *thread;
 
-	TAILQ_FOREACH (thread, &inferior->threads, link)
+	FOREACH_THREAD (thread, inferior)
 		run_set_action(&run, thread, (struct resume_action){.kind = kind});
 	cr_assert_null(run_resume(&run));
 	return wait_stop(&run);

@@ -197,7 +197,7 @@ Test(attach, catches_every_short_lived_thread)
 
 		attach(&f, child);
 		cr_assert_eq(count_untraced(child), 0);
-		TAILQ_FOREACH (thread, &f.inferior->threads, link)
+		FOREACH_THREAD (thread, f.inferior)
 			cr_assert_not(thread->running);
 		inferior_detach(f.inferior, 0, 0);
 		inferiors_deinit(&f.inferiors);
