@@ -10,7 +10,7 @@
 #include <sys/random.h>
 
 #include "bpf/perf_event/perf_event.h"
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 
 static struct error *surprise(const char *what, const struct trial_outcome *outcome)
 {

@@ -16,7 +16,7 @@
 #include "bpf/placement/placement_output.h"
 #include "bpf/placement/placement_report.h"
 #include "bpf/placement/placement_stop.h"
-#include "bpf/trials/uprobe_program.h"
+#include "bpf/uprobe/uprobe_program.h"
 #include "bpf/uprobe/uprobe_memory.h"
 #include "bpf/uprobe/uprobe_sequence.h"
 #include "bpf/uprobe/uprobe_stop.h"

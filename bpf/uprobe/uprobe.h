@@ -23,9 +23,9 @@
 #include <stdint.h>
 
 #include "bpf/kernel/background_close.h"
-#include "bpf/trials/costs.h"
+#include "bpf/kernel/costs.h"
 #include "bpf/placement/placement.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 
 /** A location in place: what its engine_data points to. */
 struct uprobe_placement {

@@ -8,7 +8,7 @@
 
 #include "arch/register_table.h"
 #include "gdbstub/base/log.h"
-#include "bpf/trials/uprobe_program.h"
+#include "bpf/uprobe/uprobe_program.h"
 #include "bpf/uprobe/uprobe.h"
 #include "bpf/uprobe/uprobe_memory.h"
 #include "bpf/uprobe/uprobe_sequence.h"

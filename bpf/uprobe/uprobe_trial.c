@@ -11,7 +11,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/base/rights.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 
 /* Counts its hits, and says false. A multi link's adds what it is told (emit_where.c).
  */

@@ -6,7 +6,7 @@
 #include "arch/arch.h"
 #include "gdbstub/base/error.h"
 #include "bpf/kernel/background_close.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 
 /**
  * The better of the two ways in which a program runs for each thread of the probed

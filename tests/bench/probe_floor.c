@@ -16,7 +16,7 @@
 #include "arch/arch.h"
 #include "gdbstub/base/cleanup.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 #include "bpf/uprobe/uprobe_trial.h"
 
 /* Stopped at its start; or a negative errno. */

@@ -8,7 +8,7 @@
 #define TRUEHIT_TESTS_SUPPORT_H
 
 #include "bpf/placement/program.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 #include "gdbstub/inferior/inferior.h"
 
 /* ---- rights ---- */

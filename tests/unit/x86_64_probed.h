@@ -8,9 +8,9 @@
 
 #include <criterion/criterion.h>
 
-#include "bpf/trials/uprobe_program.h"
+#include "bpf/uprobe/uprobe_program.h"
 #include "bpf/placement/program.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 #include "gdbstub/inferior/registers.h"
 #include "tests/unit/child.h"
 #include "tests/unit/expr.h"

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "bpf/trials/costs.h"
+#include "bpf/kernel/costs.h"
 #include "gdbstub/tracing/attach.h"
 #include "gdbstub/tracing/inferiors.h"
 #include "gdbstub/tracing/launch.h"

@@ -10,7 +10,7 @@
 #include "gdbstub/agent/opcode.h"
 #include "gdbstub/base/buffer.h"
 #include "bpf/placement/program.h"
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/support.h"
 

@@ -18,7 +18,7 @@
 
 #include "gdbstub/base/cleanup.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 #include "gdbstub/inferior/inferior.h"
 #include "tests/unit/child.h"
 #include "tests/unit/support.h"

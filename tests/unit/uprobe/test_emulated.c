@@ -10,7 +10,7 @@
 #include "gdbstub/base/buffer.h"
 #include "gdbstub/base/cleanup.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 #include "bpf/uprobe/uprobe_trial.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/text/decoder.h"

@@ -6,9 +6,9 @@
 
 #include "arch/register_table.h"
 #include "gdbstub/base/cleanup.h"
-#include "bpf/trials/costs.h"
+#include "bpf/kernel/costs.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 #include "bpf/uprobe/uprobe_trial.h"
 #include "tests/unit/support.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Measures what a hit that comes to nothing costs on this machine. */
-#ifndef TRUEHIT_BPF_TRIALS_COSTS_H
-#define TRUEHIT_BPF_TRIALS_COSTS_H
+#ifndef TRUEHIT_BPF_KERNEL_COSTS_H
+#define TRUEHIT_BPF_KERNEL_COSTS_H
 
 #include "arch/arch.h"
 #include "bpf/kernel/background_close.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 #include "gdbstub/locations/hit_costs.h"
 
 /**

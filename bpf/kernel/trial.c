@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/trials/trial.h"
+#include "bpf/kernel/trial.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/trials/costs.h"
+#include "bpf/kernel/costs.h"
 
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/log.h"
 #include "bpf/kernel/hw_event.h"
 #include "bpf/kernel/kernel.h"
-#include "bpf/trials/trial.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/trial.h"
+#include "bpf/kernel/uprobe_event.h"
 
 /* Of some rounds the quickest counts: nothing came in between. */
 enum { ROUNDS = 4, CALLS = 20 };

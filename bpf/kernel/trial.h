@@ -3,8 +3,8 @@
  * Trial hits: what this kernel's breakpoint events and uprobes do is found out on a
  * child made for it, never from the kernel's version.
  */
-#ifndef TRUEHIT_BPF_TRIALS_TRIAL_H
-#define TRUEHIT_BPF_TRIALS_TRIAL_H
+#ifndef TRUEHIT_BPF_KERNEL_TRIAL_H
+#define TRUEHIT_BPF_KERNEL_TRIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #include "arch/arch.h"
 #include "gdbstub/base/error.h"
-#include "bpf/trials/uprobe_event.h"
+#include "bpf/kernel/uprobe_event.h"
 
 /** A traced child that does a job per run, and then lets read(2) write to the 8 bytes
  * of a watchpoint. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/trials/uprobe_program.h"
+#include "bpf/uprobe/uprobe_program.h"
 
 #include <errno.h>
 #include <string.h>

@@ -17,8 +17,8 @@
  * bpf_enable_priv_stack), where another thread that comes to the same program meanwhile
  * has its own. Those with tail calls are excepted: so ours have one, to nothing.
  */
-#ifndef TRUEHIT_BPF_TRIALS_UPROBE_PROGRAM_H
-#define TRUEHIT_BPF_TRIALS_UPROBE_PROGRAM_H
+#ifndef TRUEHIT_BPF_UPROBE_UPROBE_PROGRAM_H
+#define TRUEHIT_BPF_UPROBE_UPROBE_PROGRAM_H
 
 #include "arch/arch.h"
 #include "bpf/shared/hits.h"
