@@ -415,7 +415,7 @@ static struct error *xfer_write(struct client *client, const struct xfer_object 
 	struct cursor annex = cursor_until(args, ':');
 	struct error *error = expect_no_annex(annex);
 	uint64_t offset;
-	size_t written;
+	size_t written = 0;
 
 	if (error)
 		return error;

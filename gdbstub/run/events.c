@@ -339,7 +339,7 @@ static void on_leader_ends(struct run *run, const struct event *event)
 
 static void on_thread_exit(struct run *run, const struct event *event)
 {
-	alone_count_lenders(run, event->inferior);
+	alone_count_lenders(event->inferior);
 	if (event->tid == run->stepping_over)
 		alone_end_step(run, event->inferior);
 	if (run->wishes.thread_events || event->options & THREAD_OPTION_EXIT)
@@ -382,13 +382,13 @@ void events_handle(struct run *run, const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
 	struct thread *thread = event->thread;
-	bool exclusive = run->stepping_over || inferior->lenders > 0;
+	bool steps = run->stepping_over != 0, lends = inferior->lenders > 0;
 
 	log_debug(LOG_STOPS, "thread %d: %s %d", event->tid,
 		  event_kind_name(event->kind), event->signal);
 	if (thread && thread->debugreg_stale && !thread->late)
 		engines_catch_up(&run->engines, thread);
 	event_handlers[event->kind](run, event);
-	if (exclusive && !run->stepping_over && inferior->lenders == 0)
+	if ((steps && !run->stepping_over) || (lends && inferior->lenders == 0))
 		ready_note_all(run);
 }

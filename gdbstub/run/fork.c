@@ -107,7 +107,8 @@ void fork_on_fork(struct run *run, const struct event *event)
  * wait; the parent itself goes on even if everything is being halted: it executes no
  * instruction before its child is done, and if that takes long, it is late for the halt
  * (gdbstub/inferior/late.h). Of several threads that do this at a time, the last one
- * that is done brings the traps back.
+ * that is done brings the traps back. So too where there are none yet: those that the
+ * client inserts meanwhile come when the child is done.
  */
 
 struct lending {
@@ -115,38 +116,32 @@ struct lending {
 	struct event event; /* of the vfork */
 };
 
-static bool must_lend(const struct inferior *parent)
-{
-	return parent->lenders > 0 || breakpoints_have_traps(parent->breakpoints);
-}
-
 void fork_lend_memory(struct inferior *parent, pid_t maker)
 {
 	struct thread *thread = inferior_thread(parent, maker);
 	_cleanup_error_ struct error *error =
 		breakpoints_commit(parent->breakpoints, false);
 
-	if (!error && must_lend(parent)) {
-		if (thread)
-			alone_begin_lending(thread);
+	if (thread)
+		alone_begin_lending(thread);
+	if (!error)
 		error = breakpoints_lift_traps(parent->breakpoints, 0, true);
-	}
 	if (error)
 		log_warning("%s", error_text(error));
 }
 
-/* The thread may have been killed since: then the traps come back at once. */
+/* The thread may have been killed since, with its process, or by another one's exec:
+ * its child goes on in this memory, and no trap is needed there any more. */
 static void lend(struct run *run, const struct event *event)
 {
 	struct thread *thread;
 
-	fork_lend_memory(event->inferior, event->tid);
+	if (!event->inferior->control->pending_stop)
+		fork_lend_memory(event->inferior, event->tid);
 	let_go(event);
 	thread = inferior_thread(event->inferior, event->tid);
-	if (thread)
+	if (thread && !event->inferior->control->pending_stop)
 		resuming_thread(run, thread);
-	else
-		alone_want_back(run, event->inferior);
 }
 
 void fork_lend_all(struct run *run)
@@ -180,10 +175,10 @@ void fork_on_vfork(struct run *run, const struct event *event)
 			    (struct stop){.kind = STOP_VFORK,
 					  .signal = SIGTRAP,
 					  .child = event->child_pid});
-	else if (!event->own_memory && must_lend(event->inferior))
-		ask_to_lend(run, event);
-	else
+	else if (event->own_memory)
 		let_go_and_on(run, event);
+	else
+		ask_to_lend(run, event);
 }
 
 void fork_give_back(struct inferior *child)

@@ -205,10 +205,13 @@ void halt_settle(struct run *run)
 		move_locations(run);
 }
 
+/* Whose memory is lent has gone on, and may be done with it by the time that it has
+ * stopped: then the traps are to be put back. */
 void halt_all(struct run *run)
 {
 	halt_threads(run);
-	halt_settle(run);
-	/* Whose memory is lent has gone on. */
-	halt_threads(run);
+	while (halt_has_work(run) || run->traps_away) {
+		halt_settle(run);
+		halt_threads(run);
+	}
 }

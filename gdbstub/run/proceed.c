@@ -83,6 +83,15 @@ static void pass_pending_signals(const struct run *run)
 	}
 }
 
+/* What the halt has brought and the client does not want to hear of is passed on, as it
+ * would have been without one. */
+static void halt_to_proceed(struct run *run)
+{
+	halt_threads(run);
+	ready_note_all(run);
+	pass_pending_signals(run);
+}
+
 /* Nobody else may run through the place while nothing is there. What the halt has
  * brought goes first: then all is as before. */
 static void step_over(struct run *run, struct thread *thread)
@@ -90,9 +99,7 @@ static void step_over(struct run *run, struct thread *thread)
 	_cleanup_error_ struct error *error = NULL;
 	pid_t tid = thread->tid;
 
-	halt_threads(run);
-	ready_note_all(run);
-	pass_pending_signals(run);
+	halt_to_proceed(run);
 	thread = thread_find(&run->inferiors, tid);
 	if (!thread || is_stopping(run) || halt_has_work(run))
 		return;
@@ -138,9 +145,8 @@ void proceed(struct run *run)
 	alone_put_back(run);
 	while (!is_stopping(run)) {
 		if (halt_has_work(run)) {
-			halt_threads(run);
+			halt_to_proceed(run);
 			halt_settle(run);
-			ready_note_all(run);
 		} else if ((thread = first_to_step_over(run))) {
 			step_over(run, thread);
 		} else {
@@ -156,5 +162,6 @@ void proceed(struct run *run)
 void proceed_all(struct run *run)
 {
 	ready_note_all(run);
+	pass_pending_signals(run);
 	proceed(run);
 }

@@ -62,7 +62,7 @@ void alone_end_lending(struct run *run, struct thread *thread)
 		alone_want_back(run, thread->inferior);
 }
 
-void alone_count_lenders(struct run *run, struct inferior *inferior)
+void alone_count_lenders(struct inferior *inferior)
 {
 	const struct thread *thread;
 
@@ -71,8 +71,6 @@ void alone_count_lenders(struct run *run, struct inferior *inferior)
 	inferior->lenders = 0;
 	FOREACH_THREAD (thread, inferior)
 		inferior->lenders += thread->control->lends_memory;
-	if (inferior->lenders == 0)
-		alone_want_back(run, inferior);
 }
 
 void alone_forget_lenders(struct inferior *inferior)
