@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Run control against a model of what is to be told, on a simulated process
- * (tests/unit/simulated.h) whose events come in thousands of orders.
+ * (tests/unit/run/simulated.h) whose events come in thousands of orders.
  *
  *   EVENTS_ORDER=N  only that one, with a line for each thing that happens
  */
@@ -19,7 +19,7 @@
 #include "gdbstub/run/run.h"
 #include "gdbstub/stops/client_view.h"
 #include "tests/unit/expr.h"
-#include "tests/unit/simulated.h"
+#include "tests/unit/run/simulated.h"
 
 enum {
 	SEED = 20,

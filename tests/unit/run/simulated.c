@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tests/unit/simulated.h"
+#include "tests/unit/run/simulated.h"
 
 #include <signal.h>
 #include <stdarg.h>

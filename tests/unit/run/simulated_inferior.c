@@ -20,7 +20,7 @@
 #include "gdbstub/locations/sequences.h"
 #include "gdbstub/tracing/inferiors.h"
 #include "gdbstub/tracing/launch.h"
-#include "tests/unit/simulated.h"
+#include "tests/unit/run/simulated.h"
 
 enum { WAITS_MAX = 100000 }; /* of one order, which needs some hundreds */
 
