@@ -44,7 +44,7 @@ int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *v
 int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
 int aarch64_thread_area(const struct regs *regs, int index, uint64_t *addr);
 
-/* tdesc.c */
+/* tdesc_types.c */
 void aarch64_target_xml(struct buffer *out);
 
 /* hw_plan.c: pure, compiles everywhere */

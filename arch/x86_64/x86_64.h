@@ -40,7 +40,7 @@ int x86_64_reg_read(const struct regs *regs, const struct reg_def *reg, void *va
 int x86_64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);
 int x86_64_thread_area(const struct regs *regs, int index, uint64_t *addr);
 
-/* tdesc.c */
+/* tdesc_types.c */
 void x86_64_target_xml(struct buffer *out);
 
 /* hw_plan.c: pure, compiles everywhere */

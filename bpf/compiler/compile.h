@@ -2,14 +2,18 @@
 /*
  * The compiler: agent expressions to a BPF program for a location, or for many.
  *
- * What leaves watched bytes as they were is false (watch.h). Else the program evaluates
- * the conditions in order and comes to one of three verdicts (of two, if the stub
- * decides after the access: there is no true one), by which the hit is counted
- * (hit_tally.h): false   return 0: the kernel forgets the hit true    if it passes the
- * gate (ignore_gate.h), a record {BPF_TRUE} into the ring, then the stop; else as if it
- * were false. What commands print is captured (gdbstub/agent/capture.h) in a ring of
- * its own, and there is no stop; where that cannot be done, the stub runs them, at the
- * stop. maybe   a record {BPF_MAYBE} into the ring, then the stop The list is true if
+ * What leaves watched bytes as they were is false (watch_last.h). Else the program
+ * evaluates the conditions in order and comes to one of three verdicts (of two, if the
+ * stub decides after the access: there is no true one), by which the hit is counted
+ * (hit_tally.h):
+ *
+ *   false  return 0: the kernel forgets the hit
+ *   true   if it passes the gate (ignore_gate.h), a record {BPF_TRUE} into the ring,
+ *          then the stop; else as if it were false
+ *   maybe  a record {BPF_MAYBE} into the ring, then the stop
+ *
+ * What commands print is captured (capture.h) in a ring of its own, and there is no
+ * stop; where that cannot be done, the stub runs them, at the stop. The list is true if
  * any condition is true. Conditions before a maybe that are false stay decided: the
  * first condition that is not false decides the exit.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The value filter of watchpoints (watch.h). */
+/* The value filter of watchpoints (watch_last.h). */
 #ifndef TRUEHIT_BPF_COMPILER_EMIT_WATCH_H
 #define TRUEHIT_BPF_COMPILER_EMIT_WATCH_H
 

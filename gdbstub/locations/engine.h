@@ -3,12 +3,11 @@
  * An engine is a way to make threads stop at a location. One engine, one ops
  * table; packets/ never learns which engine serves a location.
  *
- *   uprobe       bpf/uprobe/uprobe.c         the kernel's traps, condition in the
- * kernel perf_event   bpf/perf_event/perf_event.c     hardware, condition in the kernel
- *   debugreg     gdbstub/engines/debugreg.c     hardware, over ptrace, condition in the
- * stub int3         gdbstub/engines/int3.c         software traps, condition in the
- * stub shared       gdbstub/breakpoints/share.c        slots of the former that several
- * share
+ *   uprobe      uprobe.c      the kernel's traps, condition in the kernel
+ *   perf_event  perf_event.c  hardware, condition in the kernel
+ *   debugreg    debugreg.c    hardware, over ptrace, condition in the stub
+ *   int3        int3.c        software traps, condition in the stub
+ *   shared      share.c       slots of the former that several share
  */
 #ifndef TRUEHIT_LOCATIONS_ENGINE_H
 #define TRUEHIT_LOCATIONS_ENGINE_H

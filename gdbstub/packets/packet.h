@@ -67,19 +67,19 @@ packet_handler packet_qSupported, packet_qAttached, packet_qC, packet_qfThreadIn
 /* event_packets.c: what the client wants to hear of */
 packet_handler packet_QPassSignals, packet_QProgramSignals, packet_QCatchSyscalls,
 	packet_QThreadEvents, packet_QThreadOptions;
-/* tls.c */
+/* tls_packets.c */
 packet_handler packet_qGetTLSAddr, packet_qSymbol;
-/* registers.c */
+/* register_packets.c */
 packet_handler packet_g, packet_G, packet_p, packet_P;
-/* memory.c */
+/* memory_packets.c */
 packet_handler packet_m, packet_M, packet_x, packet_X, packet_qCRC,
 	packet_qSearch_memory;
 /* memory_tag_packets.c */
 packet_handler packet_qMemTags, packet_QMemTags;
-/* resume.c */
+/* resume_packets.c */
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
 	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
-/* breakpoint.c */
+/* breakpoint_packets.c */
 packet_handler packet_Z, packet_z, packet_wants_every_write,
 	packet_QTruehit_WatchCondition;
 /* start_packets.c */
@@ -89,7 +89,7 @@ packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 /* process_packets.c */
 packet_handler packet_D, packet_k, packet_vKill, packet_vAttach, packet_extended_mode,
 	packet_R;
-/* variables.c */
+/* variable_packets.c */
 packet_handler packet_QTDV, packet_qTV;
 /* xfer.c: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH over a table of objects */
 packet_handler packet_qXfer;

@@ -29,7 +29,7 @@
  *   next_stop    which of the stops is told next
  *   stale        stops that have become moot
  *   client_view  what the client knows of threads
- *   life         how inferiors come and go
+ *   lifetimes    how inferiors come and go
  *   leave        ... go
  *   nonstop      into non-stop mode and out of it
  *   interrupt    Ctrl-C: which thread answers

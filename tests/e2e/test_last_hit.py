@@ -73,6 +73,7 @@ def test_read(t):
 
 def test_under_a_trap(t):
     """Breakpoints planted in the code are not seen."""
+    t.need_steps_over_watched()
     got = x86_hit(t, "by_mov", "number", before=["break *by_mov+4", "break *by_mov"])
     check(t, got["text"], function="by_mov", insn=r"movl? ", size="4 bytes", old=0, new=1)
 
