@@ -400,9 +400,10 @@ static void end_child(struct sim_child *child)
 
 static void act_child(struct sim_child *child)
 {
+	const struct sim_memory *memory = child->shares ? &sim.memory : &child->memory;
 	uint64_t addr = sim_place(rng_below(&sim.rng, PLACES));
 
-	if (has_trap(sim_memory_of(child->pid), addr))
+	if (has_trap(memory, addr))
 		sim_fail("child %d, which was let go, meets a trap", child->pid);
 	if (--child->left == 0)
 		end_child(child);
