@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside the compiler, whose parts are named emit_*.c. compile.c drives it, condition by
- * condition, and notes what cannot be decided; emit_operations.c emits one operation of
- * the IR at a time, emit_values.c moves operands, emit_variables.c has the copies of
+ * Inside the compiler, whose parts are named emit_*.c. compile.c drives it, condition
+ * by condition, and notes what cannot be decided; emit_operations.c emits one operation
+ * of the IR at a time, emit_values.c moves operands, emit_variables.c has the copies of
  * trace state variables; emit_exits.c emits what happens once the verdict is known: the
  * hit is counted, may be ignored, runs its commands; the record, the stop.
  */

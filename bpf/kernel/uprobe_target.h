@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The place in a file where a uprobe goes, and which mappings have the kernel's traps. */
+/* The place in a file where a uprobe goes, and which mappings have the kernel's traps.
+ */
 #ifndef TRUEHIT_BPF_KERNEL_UPROBE_TARGET_H
 #define TRUEHIT_BPF_KERNEL_UPROBE_TARGET_H
 

@@ -25,9 +25,9 @@ struct xfer_object {
 	/** Appends the whole object. */
 	struct error *(*read)(struct client *client, struct cursor annex,
 			      struct buffer *out);
-	/** Changes a part; *written: bytes that were. NULL: read-only. */
+	/** Changes a part, and appends how many bytes, in hex. NULL: read-only. */
 	struct error *(*write)(struct client *client, uint64_t offset,
-			       struct cursor data, size_t *written);
+			       struct cursor data, struct buffer *reply);
 	const char *features;
 };
 
@@ -271,7 +271,7 @@ static struct error *siginfo_read(struct client *client, struct cursor annex,
 }
 
 static struct error *siginfo_write(struct client *client, uint64_t offset,
-				   struct cursor data, size_t *written)
+				   struct cursor data, struct buffer *reply)
 {
 	struct thread *thread;
 	siginfo_t info;
@@ -287,7 +287,7 @@ static struct error *siginfo_write(struct client *client, uint64_t offset,
 	if (r < 0)
 		return error_create(-r, "cannot change the signal of thread %d",
 				    (int)thread->tid);
-	*written = cursor_left(&data);
+	buffer_printf(reply, "%zx", cursor_left(&data));
 	return NULL;
 }
 
@@ -415,7 +415,6 @@ static struct error *xfer_write(struct client *client, const struct xfer_object 
 	struct cursor annex = cursor_until(args, ':');
 	struct error *error = expect_no_annex(annex);
 	uint64_t offset;
-	size_t written = 0;
 
 	if (error)
 		return error;
@@ -425,10 +424,7 @@ static struct error *xfer_write(struct client *client, const struct xfer_object 
 				    object->name);
 	/* What was read before is no longer true. */
 	xfer_destroy(take_ptr(client->session.xfer));
-	error = object->write(client, offset, *args, &written);
-	if (!error)
-		buffer_printf(reply, "%zx", written);
-	return error;
+	return object->write(client, offset, *args, reply);
 }
 
 struct error *packet_qXfer(struct client *client, struct cursor *args,
