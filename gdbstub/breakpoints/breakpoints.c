@@ -8,6 +8,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/breakpoints/commit.h"
+#include "gdbstub/control/control.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/text/trap_inspection.h"
@@ -233,6 +234,9 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 	struct error *error = NULL;
 	struct inferior *other;
 
+	/* Its memory may be there still, and be that of its vfork children. */
+	if (inferior->control && inferior->control->pending_stop)
+		return error_create(0, "process %d has ended", inferior->pid);
 	TAILQ_FOREACH (other, &inferior->owner->list, link) {
 		if (!error && is_common(type, inferior, other))
 			error = insert_one(other->breakpoints, type, addr, len,

@@ -8,6 +8,7 @@
 #include "gdbstub/breakpoints/choice.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/breakpoints/install.h"
+#include "gdbstub/control/control.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/breakpoints/share.h"
 #include "gdbstub/text/traps.h"
@@ -135,13 +136,36 @@ static struct error *drop_unwanted(struct breakpoints *breakpoints, bool steppin
 	return error;
 }
 
-/* A trap goes when nobody wants it who shares the memory: what is unwanted goes
- * everywhere, before anything comes. */
+/* Those who share the memory, and are the client's. */
+static bool is_committed_with(const struct inferior *other,
+			      const struct inferior *inferior)
+{
+	return other->breakpoints && inferior_shares_memory(other, inferior) &&
+	       (other == inferior ||
+		(!other->control->hidden && !other->control->pending_stop));
+}
+
+static struct error *commit_locations(struct breakpoints *breakpoints)
+{
+	struct location *location;
+	struct error *error = NULL;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		if (!error)
+			error = location_commit(breakpoints, location);
+	}
+	return error;
+}
+
+/*
+ * A trap goes when nobody wants it who shares the memory: what is unwanted goes
+ * everywhere, before anything comes. What comes does so for all, as each of them may
+ * leave the memory, and its traps go then.
+ */
 struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 {
 	const struct inferior *inferior = breakpoints->inferior;
 	struct inferior *other;
-	struct location *location;
 	struct error *error = NULL;
 	bool slots_freed = false;
 
@@ -152,9 +176,9 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	}
 	if (slots_freed)
 		share_part(breakpoints);
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (!error)
-			error = location_commit(breakpoints, location);
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (!error && is_committed_with(other, inferior))
+			error = commit_locations(other->breakpoints);
 	}
 	traps_update_shadow(breakpoints, stepping);
 	return error;

@@ -14,11 +14,22 @@ static bool thread_made(struct thread *thread)
 	return thread->control != NULL;
 }
 
+static bool has_vfork_child(const struct thread_control *control)
+{
+	return control->lends_memory ||
+	       (control->pending_stop &&
+		control->pending_stop->stop.kind == STOP_VFORK);
+}
+
 static void thread_gone(struct thread *thread)
 {
 	struct thread_control *control = take_ptr(thread->control);
-	struct run *run = thread->inferior->owner->controller;
+	struct inferior *inferior = thread->inferior;
+	struct run *run = inferior->owner->controller;
 
+	/* It cannot end before its vfork child is done, unless all its process does. */
+	if (has_vfork_child(control) && thread->group == inferior->pid)
+		inferior->control->lends_for_good = true;
 	ready_forget(run, control);
 	if (control->pending_stop)
 		TAILQ_REMOVE(&run->has_pending, control, has_pending);

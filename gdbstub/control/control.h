@@ -74,10 +74,11 @@ TAILQ_HEAD(control_list, thread_control);
 struct inferior_control {
 	struct pending_stop *pending_stop; /* its end, not yet reported */
 	struct replay *replay; /* what the client is shown; NULL: memory as it is */
-	bool awaited;	 /* non-stop: the client has resumed a thread, and waits */
-	bool seen;	 /* a client has been told of a stop of it */
-	bool hidden;	 /* forked: the client has not been told of it yet */
-	bool traps_away; /* ... from its memory, and are to go back (alone.h) */
+	bool awaited;	     /* non-stop: the client has resumed a thread, and waits */
+	bool seen;	     /* a client has been told of a stop of it */
+	bool hidden;	     /* forked: the client has not been told of it yet */
+	bool traps_away;     /* ... from its memory, and are to go back (alone.h) */
+	bool lends_for_good; /* its memory, until it ends (the same) */
 };
 
 /** From now on they are made and freed with the threads and inferiors of @run, which

@@ -54,6 +54,7 @@ struct run {
 	bool all_ready;		   /* ... as all others may that are resumed */
 	bool locations_move; /* outdated ones, as soon as all threads are stopped */
 	struct lending_list lendings; /* the same: memory for vfork children (fork.h) */
+	bool any_orphans;	      /* ... children of killed makers go (the same) */
 	pid_t stepping_over;	      /* this thread alone runs (alone.h) */
 	bool traps_away; /* of some inferior that has control->traps_away */
 	bool any_untold; /* there may be threads whose stop is to be told again */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "bpf/shared/watch_last.h"
@@ -45,6 +46,17 @@ struct stop {
 		      * it has .watch, .addr, .values */
 	pid_t child; /* STOP_FORK, STOP_VFORK, STOP_CLONE */
 	int syscall; /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
+};
+
+/** One that waits to be told (pending.h). */
+struct pending_stop {
+	TAILQ_ENTRY(pending_stop) link; /* in run->thread_ends */
+	struct stop stop;
+	uint64_t order;	 /* stops are reported in the order in which they were seen */
+	bool step_ended; /* SIGTRAP for no other reason */
+	bool gives_way; /* the answer of a thread that was late: what it stops for comes
+			 * instead, if it does before this was told */
+	bool replayed;	/* it has been told once, with what led to it (replay.h) */
 };
 
 #endif

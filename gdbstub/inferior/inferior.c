@@ -29,6 +29,17 @@ struct inferior *inferior_next_sharing(const struct inferior *inferior,
 	return other;
 }
 
+bool inferior_lends_memory(const struct inferior *inferior)
+{
+	const struct inferior *other;
+
+	FOREACH_SHARING (other, inferior) {
+		if (other->lenders > 0)
+			return true;
+	}
+	return false;
+}
+
 void inferior_patience(const struct inferior *inferior, struct patience *patience,
 		       int limit)
 {

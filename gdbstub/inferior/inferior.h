@@ -180,6 +180,9 @@ struct inferior *inferior_next_sharing(const struct inferior *inferior,
 	for ((other) = inferior_next_sharing(inferior, NULL); (other);                 \
 	     (other) = inferior_next_sharing(inferior, other))
 
+/** Is the memory of this one lent to a vfork child, by whoever is in it? */
+bool inferior_lends_memory(const struct inferior *inferior);
+
 /** Work begins on what the inferior tells of itself. @limit: as patience_begin. */
 void inferior_patience(const struct inferior *inferior, struct patience *patience,
 		       int limit);

@@ -61,13 +61,13 @@ void thread_destroy(struct thread *thread)
 {
 	struct inferiors *inferiors = thread->inferior->owner;
 
+	if (thread->control)
+		inferiors->hooks->thread_gone(thread);
 	thread_set_group(thread, thread->inferior->pid);
 	TAILQ_REMOVE(&thread->inferior->threads, thread, link);
 	table_remove(&inferiors->by_tid, &thread->by_tid);
 	if (thread->is_expected)
 		TAILQ_REMOVE(&inferiors->expected, thread, expected);
-	if (thread->control)
-		inferiors->hooks->thread_gone(thread);
 	free(thread->last_regset);
 	free(thread);
 }

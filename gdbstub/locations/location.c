@@ -138,5 +138,5 @@ bool location_must_stay_off(const struct location *location)
 			       ? location->type == BREAKPOINT_SOFTWARE
 			       : location->trap != NULL;
 
-	return is_trap && location->inferior->lenders > 0;
+	return is_trap && inferior_lends_memory(location->inferior);
 }

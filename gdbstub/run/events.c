@@ -289,26 +289,47 @@ static void on_added(struct run *run, struct thread *thread, struct thread *chil
 	ready_note(run, thread);
 }
 
+/* The instruction with the trap that the thread steps over is the call's in which it
+ * has stopped, and is behind it. Others need not wait until it returns: a client may
+ * look at the thread for long, and a vfork child is what it waits for. */
+static void end_step_in_call(struct run *run, const struct event *event)
+{
+	if (!alone_is_stepping(run, event->thread))
+		return;
+	event->thread->control->needs_step_over = false;
+	alone_end_step(run, event->inferior);
+}
+
 /* For a second thread, which could see what is stored and undone, and for a task that
  * is a process of its own, locations move before anybody goes on. */
 static void on_clone(struct run *run, const struct event *event)
 {
 	struct breakpoints *breakpoints = event->inferior->breakpoints;
 
+	end_step_in_call(run, event);
 	breakpoints_thread_added(breakpoints, event->child);
 	run->locations_move |= locations_are_outdated(breakpoints);
 	on_added(run, event->thread, event->child);
+}
+
+static void on_fork(struct run *run, const struct event *event)
+{
+	end_step_in_call(run, event);
+	fork_on_fork(run, event);
+}
+
+static void on_vfork(struct run *run, const struct event *event)
+{
+	end_step_in_call(run, event);
+	fork_on_vfork(run, event);
 }
 
 static void on_syscall(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
-	/* The instruction with the trap is the call's, and is after the thread. */
-	if (alone_is_stepping(run, thread) && thread->stepping) {
-		thread->control->needs_step_over = false;
-		alone_end_step(run, event->inferior);
-	}
+	if (thread->stepping)
+		end_step_in_call(run, event);
 	if (syscalls_wanted(&event->inferior->syscalls, event->syscall))
 		pending_set(run, thread,
 			    (struct stop){.kind = event->entry ? STOP_SYSCALL_ENTRY
@@ -326,20 +347,17 @@ static void on_syscall(struct run *run, const struct event *event)
 static void on_leader_ends(struct run *run, const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
-	struct thread *thread = event->thread;
 
-	if (alone_is_stepping(run, thread)) {
-		thread->control->needs_step_over = false;
-		alone_end_step(run, inferior);
-	}
+	end_step_in_call(run, event);
 	inferior->leaderless = true;
 	run->locations_move |= locations_are_outdated(inferior->breakpoints);
-	ready_note(run, thread);
+	ready_note(run, event->thread);
 }
 
 static void on_thread_exit(struct run *run, const struct event *event)
 {
-	alone_count_lenders(event->inferior);
+	alone_count_lenders(run, event->inferior);
+	fork_note_orphans(run);
 	if (event->tid == run->stepping_over)
 		alone_end_step(run, event->inferior);
 	if (run->wishes.thread_events || event->options & THREAD_OPTION_EXIT)
@@ -351,14 +369,16 @@ static void on_end(struct run *run, const struct event *event)
 	struct thread *thread;
 
 	if (inferior_thread(event->inferior, run->stepping_over))
-		alone_forget_step(run);
+		alone_end_step(run, event->inferior);
 	alone_forget_lenders(event->inferior);
-	fork_give_back(event->inferior);
+	fork_leave_memory(run, event->inferior);
+	event->inferior->control->traps_away = false;
 	FOREACH_THREAD (thread, event->inferior) {
 		thread->running = false;
 		pending_clear(thread);
 	}
 	pending_set_end(run, event);
+	fork_note_orphans(run);
 }
 
 static event_handler *const event_handlers[] = {
@@ -367,8 +387,8 @@ static event_handler *const event_handlers[] = {
 	[EVENT_UNASKED] = on_unasked,
 	[EVENT_GROUP_STOP] = on_group_stop,
 	[EVENT_CLONE] = on_clone,
-	[EVENT_FORK] = fork_on_fork,
-	[EVENT_VFORK] = fork_on_vfork,
+	[EVENT_FORK] = on_fork,
+	[EVENT_VFORK] = on_vfork,
 	[EVENT_VFORK_DONE] = fork_on_vfork_done,
 	[EVENT_EXEC] = fork_on_exec,
 	[EVENT_SYSCALL] = on_syscall,

@@ -103,17 +103,18 @@ void fork_on_fork(struct run *run, const struct event *event)
 /*
  * A vfork child runs in its parent's memory. One that is an inferior may meet the
  * traps there, as its parent does. From one that is let go they must be away until it
- * is done, and so that nobody runs past them meanwhile, the parent's other threads
- * wait; the parent itself goes on even if everything is being halted: it executes no
- * instruction before its child is done, and if that takes long, it is late for the halt
- * (gdbstub/inferior/late.h). Of several threads that do this at a time, the last one
- * that is done brings the traps back. So too where there are none yet: those that the
- * client inserts meanwhile come when the child is done.
+ * is done, those too that a client inserts meanwhile; so that nobody runs past them,
+ * the parent's other threads wait; the parent itself goes on even if everything is
+ * being halted: it executes no instruction before its child is done, and if that takes
+ * long, it is late for the halt (gdbstub/inferior/late.h). Of several threads that do
+ * this at a time, the last one that is done brings the traps back.
  */
 
 struct lending {
 	TAILQ_ENTRY(lending) link;
 	struct event event; /* of the vfork */
+	bool is_of_process; /* ... by a thread of the process, rather than by a task
+			     * that only shares its memory */
 };
 
 void fork_lend_memory(struct inferior *parent, pid_t maker)
@@ -130,18 +131,33 @@ void fork_lend_memory(struct inferior *parent, pid_t maker)
 		log_warning("%s", error_text(error));
 }
 
-/* The thread may have been killed since, with its process, or by another one's exec:
- * its child goes on in this memory, and no trap is needed there any more. */
-static void lend(struct run *run, const struct event *event)
+/* All of the process has been killed since: nobody goes on. */
+static void leave_to(const struct event *event)
 {
+	_cleanup_error_ struct error *error =
+		breakpoints_lift_traps(event->inferior->breakpoints, 0, true);
+
+	if (error)
+		log_warning("%s", error_text(error));
+	let_go(event);
+}
+
+/* The thread may have been killed since: with its process, or else the traps come back
+ * at once. */
+static void lend(struct run *run, const struct lending *lending)
+{
+	const struct event *event = &lending->event;
 	struct thread *thread;
 
-	if (!event->inferior->control->pending_stop)
-		fork_lend_memory(event->inferior, event->tid);
+	fork_lend_memory(event->inferior, event->tid);
 	let_go(event);
 	thread = inferior_thread(event->inferior, event->tid);
-	if (thread && !event->inferior->control->pending_stop)
+	if (thread)
 		resuming_thread(run, thread);
+	else if (lending->is_of_process)
+		alone_lend_for_good(event->inferior);
+	else
+		alone_want_back(run, event->inferior);
 }
 
 void fork_lend_all(struct run *run)
@@ -150,7 +166,10 @@ void fork_lend_all(struct run *run)
 
 	while ((lending = TAILQ_FIRST(&run->lendings))) {
 		TAILQ_REMOVE(&run->lendings, lending, link);
-		lend(run, &lending->event);
+		if (lending->event.inferior->control->pending_stop)
+			leave_to(&lending->event);
+		else
+			lend(run, lending);
 		free(lending);
 	}
 }
@@ -165,6 +184,7 @@ static void ask_to_lend(struct run *run, const struct event *event)
 		return;
 	}
 	lending->event = *event;
+	lending->is_of_process = event->thread->group == event->inferior->pid;
 	TAILQ_INSERT_TAIL(&run->lendings, lending, link);
 }
 
@@ -175,20 +195,52 @@ void fork_on_vfork(struct run *run, const struct event *event)
 			    (struct stop){.kind = STOP_VFORK,
 					  .signal = SIGTRAP,
 					  .child = event->child_pid});
-	else if (event->own_memory)
-		let_go_and_on(run, event);
-	else
+	else if (!event->own_memory)
 		ask_to_lend(run, event);
+	else
+		let_go_and_on(run, event);
 }
 
-void fork_give_back(struct inferior *child)
+/* Traps that one of its threads has lifted for a step are put back by those who stay in
+ * the memory. */
+static void hand_traps_over(struct run *run, struct inferior *inferior)
 {
-	struct inferior *parent = child->vfork_parent;
+	struct inferior *other;
 
-	if (!parent)
+	if (!inferior->control->traps_away &&
+	    !inferior_thread(inferior, run->stepping_over))
 		return;
-	child->vfork_parent = NULL;
-	breakpoints_clean_child(child->breakpoints, parent);
+	TAILQ_FOREACH (other, &run->inferiors.list, link)
+		if (other != inferior && !other->control->hidden &&
+		    !other->control->pending_stop &&
+		    inferior_shares_memory(other, inferior))
+			alone_want_back(run, other);
+}
+
+/* Its vfork children stay in the memory, with its parent or with the first of them.
+ * Returns that one; NULL: nobody stays. */
+static struct inferior *find_heir(struct run *run, struct inferior *inferior)
+{
+	struct inferior *heir = take_ptr(inferior->vfork_parent), *child;
+
+	TAILQ_FOREACH (child, &run->inferiors.list, link) {
+		if (child->vfork_parent != inferior)
+			continue;
+		child->vfork_parent = heir;
+		if (!heir)
+			heir = child;
+	}
+	return heir;
+}
+
+void fork_leave_memory(struct run *run, struct inferior *inferior)
+{
+	struct inferior *heir;
+
+	hand_traps_over(run, inferior);
+	heir = find_heir(run, inferior);
+	if (heir)
+		breakpoints_clean_child(inferior->breakpoints, heir);
 }
 
 void fork_on_vfork_done(struct run *run, const struct event *event)
@@ -197,14 +249,88 @@ void fork_on_vfork_done(struct run *run, const struct event *event)
 
 	TAILQ_FOREACH (child, &run->inferiors.list, link) {
 		if (child->vfork_parent == parent && child->vfork_maker == event->tid)
-			fork_give_back(child);
+			fork_leave_memory(run, child);
 	}
+	fork_note_orphans(run);
 	alone_end_lending(run, event->thread);
 	if (run->wishes.vfork)
 		pending_set(run, event->thread,
 			    (struct stop){.kind = STOP_VFORK_DONE, .signal = SIGTRAP});
 	else
 		ready_note(run, event->thread);
+}
+
+/* ---- orphans ---- */
+
+/*
+ * Children whose maker was killed, with the stop that was to tell of them: nobody will
+ * ever hear of them, so they go their own way. One that is in the memory of others who
+ * may meet traps waits until these have left it, as nobody tells when it is done.
+ */
+
+static bool is_to_be_told(const struct run *run, const struct inferior *child)
+{
+	const struct thread_control *control;
+
+	TAILQ_FOREACH (control, &run->has_pending, has_pending)
+		if (control->pending_stop->stop.child == child->pid)
+			return true;
+	return false;
+}
+
+static bool must_wait(const struct run *run, const struct inferior *child)
+{
+	const struct inferior *other;
+
+	TAILQ_FOREACH (other, &run->inferiors.list, link)
+		if (!other->control->hidden && !other->control->pending_stop &&
+		    !other->control->lends_for_good &&
+		    inferior_shares_memory(other, child))
+			return true;
+	return false;
+}
+
+/* One that can go, or NULL. */
+static struct inferior *find_orphan(struct run *run)
+{
+	struct inferior *child;
+
+	TAILQ_FOREACH (child, &run->inferiors.list, link)
+		if (child->control->hidden && !child->unattended &&
+		    !is_to_be_told(run, child) && !must_wait(run, child))
+			return child;
+	return NULL;
+}
+
+void fork_note_orphans(struct run *run)
+{
+	run->any_orphans |= find_orphan(run) != NULL;
+}
+
+static void let_orphan_go(struct run *run, struct inferior *child)
+{
+	_cleanup_error_ struct error *error = NULL;
+	bool gone = child->control->pending_stop;
+
+	if (!gone)
+		error = breakpoints_lift_traps(child->breakpoints, 0, true);
+	if (error)
+		log_warning("%s", error_text(error));
+	fork_leave_memory(run, child);
+	breakpoints_destroy(child->breakpoints, gone);
+	if (gone)
+		inferior_destroy(child);
+	else
+		inferior_detach(child, 0, 0);
+}
+
+void fork_let_orphans_go(struct run *run)
+{
+	struct inferior *child;
+
+	run->any_orphans = false;
+	while ((child = find_orphan(run)))
+		let_orphan_go(run, child);
 }
 
 /* ---- exec ---- */
@@ -227,13 +353,15 @@ void fork_on_exec(struct run *run, const struct event *event)
 		thread_find(&run->inferiors, run->stepping_over);
 	struct thread *thread = event->thread;
 
-	if (!stepping || stepping->inferior == event->inferior)
-		alone_forget_step(run);
+	if (run->stepping_over && (!stepping || stepping->inferior == event->inferior))
+		alone_end_step(run, event->inferior);
 	alone_forget_lenders(event->inferior);
 	event->inferior->leaderless = false;
-	fork_give_back(event->inferior);
+	fork_leave_memory(run, event->inferior);
+	event->inferior->control->traps_away = false;
 	breakpoints_forget(event->inferior->breakpoints);
 	replay_end(event->inferior);
+	fork_note_orphans(run);
 	if (event->inferior->compat)
 		enter_compat(run, event->inferior);
 	pending_clear(thread);

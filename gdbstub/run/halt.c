@@ -158,6 +158,8 @@ void halt_threads(struct run *run)
 	struct halt halt = {0};
 
 	run->halting = true;
+	/* Who is held may have been killed. */
+	take_all(run);
 	look_again(run);
 	lateness_begin(&halt.lateness);
 	while (any_may_stop(run, &halt)) {
@@ -183,7 +185,8 @@ static bool locations_may_move(const struct run *run)
 
 bool halt_has_work(const struct run *run)
 {
-	return locations_may_move(run) || !TAILQ_EMPTY(&run->lendings);
+	return locations_may_move(run) || run->any_orphans ||
+	       !TAILQ_EMPTY(&run->lendings);
 }
 
 /* No hit is under way now whose stop has not been seen. */
@@ -200,6 +203,8 @@ static void move_locations(struct run *run)
 void halt_settle(struct run *run)
 {
 	fork_lend_all(run);
+	if (run->any_orphans)
+		fork_let_orphans_go(run);
 	alone_put_back(run);
 	if (locations_may_move(run))
 		move_locations(run);

@@ -112,6 +112,7 @@ void leave_inferior(struct run *run, struct inferior *inferior, pid_t signal_tid
 		inferior_destroy(inferior);
 	else
 		inferior_detach(inferior, signal_tid, signal);
+	fork_let_orphans_go(run);
 }
 
 void leave_by_kill(struct run *run, struct inferior *inferior)
@@ -122,8 +123,9 @@ void leave_by_kill(struct run *run, struct inferior *inferior)
 		child->control->hidden = false;
 		leave_by_kill(run, child);
 	}
-	fork_give_back(inferior);
+	fork_leave_memory(run, inferior);
 	pending_forget_thread_ends(run, inferior->pid);
 	breakpoints_destroy(inferior->breakpoints, true);
 	inferior_kill(inferior);
+	fork_let_orphans_go(run);
 }

@@ -166,17 +166,22 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 
 /* ---- letting go ---- */
 
-/* In non-stop mode the other inferiors run on afterwards, and so do unattended
- * ones. */
+/* In non-stop mode the other inferiors run on afterwards, and so do unattended ones. A
+ * Ctrl-C that came too late for the last stop is for those who stay. */
 static void begin_leaving(struct run *run)
 {
+	bool requested = run->interrupt_requested;
+
 	if (!run->non_stop)
 		run_halt(run);
+	run->interrupt_requested = requested;
 	halt_all(run);
 }
 
 static void end_leaving(struct run *run)
 {
+	if (TAILQ_EMPTY(&run->inferiors.list))
+		run->interrupt_requested = false;
 	proceed_all(run);
 	if (run->non_stop)
 		run->running = client_view_any_resumed(run);

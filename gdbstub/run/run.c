@@ -199,6 +199,8 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 	/* In non-stop mode others may run, which no change of traps must find. */
 	if (breakpoints_need_commit(inferior->breakpoints)) {
 		halt_all(run);
+		if (inferior->control->pending_stop)
+			return NULL; /* it has ended meanwhile */
 		error = breakpoints_commit(inferior->breakpoints, only_steps(inferior));
 	}
 	if (error)

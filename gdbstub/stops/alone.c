@@ -7,17 +7,10 @@
 
 bool alone_lets_run(const struct run *run, const struct thread *thread)
 {
-	struct inferior *inferior;
-
 	if (run->stepping_over)
 		return run->stepping_over == thread->tid;
-	if (thread->control->lends_memory)
-		return true;
-	FOREACH_SHARING (inferior, thread->inferior) {
-		if (inferior->lenders > 0)
-			return false;
-	}
-	return true;
+	return thread->control->lends_memory ||
+	       !inferior_lends_memory(thread->inferior);
 }
 
 /* ---- steps ---- */
@@ -62,15 +55,22 @@ void alone_end_lending(struct run *run, struct thread *thread)
 		alone_want_back(run, thread->inferior);
 }
 
-void alone_count_lenders(struct inferior *inferior)
+void alone_lend_for_good(struct inferior *inferior)
+{
+	inferior->lenders += !inferior->control->lends_for_good;
+	inferior->control->lends_for_good = true;
+}
+
+void alone_count_lenders(struct run *run, struct inferior *inferior)
 {
 	const struct thread *thread;
+	bool lent = inferior->lenders > 0;
 
-	if (inferior->lenders == 0)
-		return;
-	inferior->lenders = 0;
+	inferior->lenders = inferior->control->lends_for_good;
 	FOREACH_THREAD (thread, inferior)
 		inferior->lenders += thread->control->lends_memory;
+	if (lent && inferior->lenders == 0)
+		alone_want_back(run, inferior);
 }
 
 void alone_forget_lenders(struct inferior *inferior)
@@ -78,6 +78,7 @@ void alone_forget_lenders(struct inferior *inferior)
 	struct thread *thread;
 
 	inferior->lenders = 0;
+	inferior->control->lends_for_good = false;
 	FOREACH_THREAD (thread, inferior)
 		thread->control->lends_memory = false;
 }
@@ -89,19 +90,15 @@ void alone_want_back(struct run *run, struct inferior *inferior)
 	inferior->control->traps_away = run->traps_away = true;
 }
 
-static void put_back(struct inferior *inferior)
+/* Also into that of others, if it is the same. */
+static void put_back(const struct inferior *inferior)
 {
-	struct inferior *other;
+	_cleanup_error_ struct error *error = NULL;
 
-	FOREACH_SHARING (other, inferior) {
-		_cleanup_error_ struct error *error = NULL;
-
-		if (other->breakpoints &&
-		    (other == inferior || !other->control->hidden))
-			error = breakpoints_commit(other->breakpoints, true);
-		if (error)
-			log_warning("%s", error_text(error));
-	}
+	if (inferior->breakpoints && !inferior->control->pending_stop)
+		error = breakpoints_commit(inferior->breakpoints, true);
+	if (error)
+		log_warning("%s", error_text(error));
 }
 
 void alone_put_back(struct run *run)

@@ -26,10 +26,11 @@ void alone_forget_step(struct run *run);
 void alone_begin_lending(struct thread *thread);
 /** The child has left it. The last one's traps are to go back. */
 void alone_end_lending(struct run *run, struct thread *thread);
-/** A thread of the inferior has gone from the list, maybe one that lent: then its
- * process ends, or runs another program, and its child may be in the memory still. So
- * nothing is put back before the next commit. */
-void alone_count_lenders(struct inferior *inferior);
+/** The thread that waits for a child in the memory was killed, and so its process is
+ * about to end: nobody will tell when the child is done. */
+void alone_lend_for_good(struct inferior *inferior);
+/** A thread of the inferior has gone from the list, maybe one that lent. */
+void alone_count_lenders(struct run *run, struct inferior *inferior);
 /** The memory is no longer what it was. */
 void alone_forget_lenders(struct inferior *inferior);
 

@@ -61,10 +61,12 @@ static struct thread *first_thread(const struct run *run)
 }
 
 /* As with gdbserver, gdb hears of the end of a process that it has stopped when it
- * resumes it: before, it does not expect any event. */
+ * resumes it: before, it does not expect any event. That of a child comes after the
+ * fork's stop. */
 static bool is_end_reportable(const struct run *run, const struct inferior *inferior)
 {
 	return inferior->control->pending_stop && !inferior->unattended &&
+	       !inferior->control->hidden &&
 	       (!run->non_stop || inferior->control->awaited);
 }
 

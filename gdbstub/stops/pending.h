@@ -6,16 +6,6 @@
 
 #include "gdbstub/control/run_state.h"
 
-struct pending_stop {
-	TAILQ_ENTRY(pending_stop) link; /* in run->thread_ends */
-	struct stop stop;
-	uint64_t order;	 /* stops are reported in the order in which they were seen */
-	bool step_ended; /* SIGTRAP for no other reason */
-	bool gives_way; /* the answer of a thread that was late: what it stops for comes
-			 * instead, if it does before this was told */
-	bool replayed;	/* it has been told once, with what led to it (replay.h) */
-};
-
 /** Notes a stop of a thread; one that it has already is kept instead. */
 void pending_set(struct run *run, struct thread *thread, struct stop stop);
 /** Notes the end of a client's step. */

@@ -1,470 +1,546 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What simulated threads execute, and what they stop for. */
 #include "tests/unit/run/simulated.h"
 
-#include <signal.h>
+#include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/arch.h"
-
-enum {
-	PID = 5000000, /* above all that Linux gives (PID_MAX_LIMIT): nobody has it */
-	DEEDS_MAX = 6,
-	CHILD_INSNS = 6,
-	NOP = 0x90, /* any byte that is no trap */
-};
+#include "gdbstub/inferior/thread.h"
 
 struct sim sim;
 
-void sim_fail(const char *format, ...)
+/* ---- for people ---- */
+
+void sim_say(const char *format, ...)
 {
 	va_list args;
 
-	if (sim.failure[0] != '\0')
+	if (!sim.trace)
 		return;
 	va_start(args, format);
-	vsnprintf(sim.failure, sizeof(sim.failure), format, args);
+	vfprintf(stderr, format, args);
 	va_end(args);
-	sim_print("wrong: %s", sim.failure);
+	fputc('\n', stderr);
 }
 
-void sim_print(const char *format, ...)
+void sim_fail(const char *format, ...)
 {
+	char text[256];
 	va_list args;
 
-	if (!sim.prints)
-		return;
 	va_start(args, format);
-	vprintf(format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	putchar('\n');
-	fflush(stdout);
+	sim_say("FAILS: %s", text);
+	cr_assert_fail("EVENTS_ORDER=%u: %s", sim.number, text);
+	__builtin_unreachable();
 }
 
 /* ---- what there is ---- */
 
-uint64_t sim_place(unsigned int number)
+void sim_begin(unsigned int number, struct rng rng, struct run *run)
 {
-	return TEXT + 32 + 8 * number;
-}
-
-unsigned int sim_place_at(uint64_t addr)
-{
-	unsigned int place = 0;
-
-	while (place < PLACES && sim_place(place) != addr)
-		place++;
-	return place;
-}
-
-struct sim_thread *sim_find(pid_t tid)
-{
-	for (int i = 0; i < SIM_THREADS; i++) {
-		if (tid != 0 && sim.thread[i].tid == tid)
-			return &sim.thread[i];
-	}
-	return NULL;
-}
-
-struct sim_child *sim_find_child(pid_t pid)
-{
-	for (int i = 0; i < SIM_PROCESSES; i++) {
-		if (pid != 0 && sim.child[i].pid == pid)
-			return &sim.child[i];
-	}
-	return NULL;
-}
-
-struct sim_memory *sim_memory_of(pid_t pid)
-{
-	struct sim_child *child = sim_find_child(pid);
-
-	if (pid == sim.pid || (child && child->shares))
-		return &sim.memory;
-	return child ? &child->memory : NULL;
-}
-
-bool sim_is_lent(void)
-{
-	for (int i = 0; i < SIM_PROCESSES; i++) {
-		if (sim.child[i].pid != 0 && sim.child[i].shares)
-			return true;
-	}
-	return false;
-}
-
-static bool has_trap(const struct sim_memory *memory, uint64_t addr)
-{
-	return memcmp(memory->bytes + (addr - TEXT), arch_native()->breakpoint_insn,
-		      arch_native()->breakpoint_len) == 0;
-}
-
-bool sim_is_lifted(void)
-{
-	for (unsigned int i = 0; i < PLACES; i++) {
-		if (sim.wanted[i] && !has_trap(&sim.memory, sim_place(i)))
-			return true;
-	}
-	return false;
-}
-
-struct sim_thread *sim_new_thread(void)
-{
-	for (int i = 0; i < SIM_THREADS; i++) {
-		struct sim_thread *thread = &sim.thread[i];
-
-		if (thread->tid != 0)
-			continue;
-		*thread = (struct sim_thread){
-			.tid = sim.last_tid++,
-			.pc = ELSEWHERE,
-			.place = NO_PLACE,
-			.deeds = 1 + rng_below(&sim.rng, DEEDS_MAX),
-		};
-		return thread;
-	}
-	return NULL;
-}
-
-void sim_begin(uint64_t seed, uint64_t order, unsigned int threads)
-{
-	bool prints = sim.prints;
+	bool trace = sim.trace;
 
 	memset(&sim, 0, sizeof(sim));
-	sim.prints = prints;
-	sim.order = order;
-	sim.rng = rng_make(seed, order, 0);
-	sim.pid = sim.last_tid = PID;
-	memset(sim.memory.bytes, NOP, sizeof(sim.memory.bytes));
-	while (threads-- > 0)
-		sim_new_thread();
+	sim.number = number;
+	sim.trace = trace;
+	sim.rng = rng;
+	sim.run = run;
+	sim.last_pid = SIM_FIRST_PID;
 }
 
-void sim_set_wanted(unsigned int place, bool wanted)
+static void write_text(struct sim_space *space)
 {
-	sim_print("client: %s place %u", wanted ? "wants" : "does not want", place);
-	sim.wanted[place] = wanted;
-	sim.epoch[place]++;
+	for (unsigned int slot = 0; slot < SIM_SLOTS; slot++)
+		memset(space->text + (size_t)slot * SIM_INSN_LEN, 0x40 + (int)slot,
+		       SIM_INSN_LEN);
 }
 
-/* ---- events ---- */
-
-static void tell(struct sim_thread *thread, struct event event)
+struct sim_space *sim_space_add(const struct sim_space *copied)
 {
-	thread->runs = thread->interrupted = false;
-	thread->has_event = true;
-	thread->event = event;
-	sim_print("%d: %s %d at 0x%jx", thread->tid, event_kind_name(event.kind),
-		  event.signal, (uintmax_t)thread->pc);
+	struct sim_space *space = &sim.space[sim.nspaces++];
+
+	sim_check(sim.nspaces <= SIM_SPACES, "too many address spaces");
+	if (copied)
+		*space = *copied;
+	else
+		write_text(space);
+	space->changed = true;
+	return space;
 }
 
-static void tell_signal(struct sim_thread *thread, int signal, int code)
+struct sim_process *sim_process_add(struct sim_space *space, bool traced)
 {
-	struct event event = {.kind = EVENT_SIGNAL, .signal = signal};
+	struct sim_process *process = &sim.process[sim.nprocesses++];
 
-	event.siginfo.si_signo = signal;
-	event.siginfo.si_code = code;
-	tell(thread, event);
+	sim_check(sim.nprocesses <= SIM_PROCESSES, "too many processes");
+	process->pid = ++sim.last_pid;
+	process->space = space;
+	process->traced = process->is_fresh = traced;
+	return process;
 }
 
-/* ---- places ---- */
-
-static void come_to(struct sim_thread *thread, unsigned int place, bool value)
+struct sim_thread *sim_thread_add(struct sim_process *process, pid_t tid,
+				  unsigned int script)
 {
-	thread->place = place;
-	thread->pc = sim_place(place);
-	thread->value = value;
-	thread->epoch = sim.epoch[place];
-	thread->evaluated = thread->told = 0;
-	sim_print("%d: comes to place %u, %s", thread->tid, place,
-		  value ? "true" : "false");
+	struct sim_thread *thread = &sim.thread[sim.nthreads++];
+
+	sim_check(sim.nthreads <= SIM_THREADS, "too many threads");
+	thread->tid = tid > 0 ? tid : ++sim.last_pid;
+	thread->process = process;
+	thread->script = &sim.script[script];
+	thread->state = SIM_HELD;
+	return thread;
 }
 
-/* It has executed the instruction there. */
-static void go_past(struct sim_thread *thread)
+struct sim_process *sim_process(pid_t pid)
 {
-	const unsigned int place = thread->place;
-
-	sim_print("%d: is past place %u", thread->tid, place);
-	if (sim.wanted[place] && thread->epoch == sim.epoch[place]) {
-		if (thread->evaluated != 1)
-			sim_fail("thread %d is past place %u, evaluated %u times",
-				 thread->tid, place, thread->evaluated);
-		if (thread->told != thread->value)
-			sim_fail("thread %d is past place %u, told %u times",
-				 thread->tid, place, thread->told);
-	}
-	thread->place = NO_PLACE;
-	thread->pc = ELSEWHERE;
+	for (unsigned int i = 0; i < sim.nprocesses; i++)
+		if (sim.process[i].pid == pid)
+			return &sim.process[i];
+	return NULL;
 }
 
-void sim_pass(struct sim_thread *thread)
+struct sim_thread *sim_thread(pid_t tid)
 {
-	go_past(thread);
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (sim.thread[i].tid == tid)
+			return &sim.thread[i];
+	return NULL;
 }
 
-static void execute_place(struct sim_thread *thread)
+const struct sim_op *sim_op_of(const struct sim_thread *thread)
+{
+	return &thread->script->op[thread->at];
+}
+
+/* ---- text ---- */
+
+uint64_t sim_address(enum sim_slot slot)
+{
+	return SIM_BASE + (uint64_t)slot * SIM_INSN_LEN;
+}
+
+uint64_t sim_pc(const struct sim_thread *thread)
+{
+	uint64_t pc = sim_address(sim_op_of(thread)->slot);
+
+	return pc + (thread->past_trap ? arch_native()->breakpoint_pc_advance : 0);
+}
+
+/* Back from the trap, or behind the instruction, as a debugger does that executes it
+ * elsewhere. */
+void sim_set_pc(struct sim_thread *thread, uint64_t pc)
+{
+	const struct sim_op *op = sim_op_of(thread);
+
+	thread->past_trap = false;
+	if (pc == sim_address(op->slot))
+		return;
+	sim_check(op->slot < SLOT_PLACES && pc == sim_address(op[1].slot),
+		  "thread %d is sent to a place that it does not come to", thread->tid);
+	thread->at++;
+	thread->hit = thread->hit_told = thread->may_hit_again = false;
+}
+
+bool sim_has_trap(const struct sim_space *space, enum sim_slot slot)
 {
 	const struct arch_ops *arch = arch_native();
 
-	if (has_trap(&sim.memory, thread->pc)) {
-		thread->pc += arch->breakpoint_pc_advance;
-		tell_signal(thread, SIGTRAP, arch->breakpoint_si_code);
-		return;
-	}
-	go_past(thread);
-	if (thread->steps)
-		tell_signal(thread, SIGTRAP, TRAP_TRACE);
+	return memcmp(space->text + (size_t)slot * SIM_INSN_LEN, arch->breakpoint_insn,
+		      arch->breakpoint_len) == 0;
 }
 
-/* ---- deeds ---- */
-
-/* With those that are to be made. */
-static unsigned int count_threads(void)
+bool sim_has_traps(const struct sim_space *space)
 {
+	for (unsigned int slot = 0; slot < SIM_SLOTS; slot++)
+		if (sim_has_trap(space, slot))
+			return true;
+	return false;
+}
+
+static bool lends(const struct sim_thread *thread)
+{
+	return thread->vfork_child && thread->shares && !thread->vfork_child->traced &&
+	       thread->process->traced;
+}
+
+bool sim_is_lent(const struct sim_space *space)
+{
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (sim.thread[i].process->space == space && lends(&sim.thread[i]))
+			return true;
+	return false;
+}
+
+/* ---- stops ---- */
+
+/* Every stop answers an interrupt. */
+static void stop(struct sim_thread *thread, struct sim_stop what)
+{
+	thread->asked = false;
+	thread->event_stop = false;
+	if (!thread->process->traced)
+		return;
+	thread->stop = what;
+	thread->state = SIM_STOPPED;
+	sim_say("  %d stops: %s %d", thread->tid, event_kind_name(what.kind),
+		what.signal);
+}
+
+static void stop_for_interrupt(struct sim_thread *thread)
+{
+	stop(thread, (struct sim_stop){.kind = EVENT_INTERRUPTED});
+	thread->event_stop = true;
+}
+
+static void stop_for_trap(struct sim_thread *thread, int si_code)
+{
+	stop(thread, (struct sim_stop){
+			     .kind = EVENT_SIGNAL,
+			     .signal = SIGTRAP,
+			     .si_code = si_code,
+		     });
+}
+
+/* ---- what instructions do ---- */
+
+static void do_nothing(struct sim_thread *thread, const struct sim_op *op)
+{
+	(void)thread;
+	(void)op;
+}
+
+static void do_clone(struct sim_thread *thread, const struct sim_op *op)
+{
+	struct sim_thread *child = sim_thread_add(thread->process, 0, op->script);
+
+	thread->in_call = true;
+	stop(thread, (struct sim_stop){.kind = EVENT_CLONE, .child = child});
+}
+
+static struct sim_thread *make_process(struct sim_thread *thread,
+				       const struct sim_op *op, bool copies)
+{
+	struct sim_space *space = thread->process->space;
+	struct sim_process *child;
+
+	sim_check(thread->process->traced, "children make no children");
+	child = sim_process_add(copies ? sim_space_add(space) : space, true);
+	thread->in_call = true;
+	return sim_thread_add(child, child->pid, op->script);
+}
+
+static void do_fork(struct sim_thread *thread, const struct sim_op *op)
+{
+	struct sim_thread *child = make_process(thread, op, true);
+
+	stop(thread, (struct sim_stop){.kind = EVENT_FORK, .child = child});
+}
+
+static void do_vfork(struct sim_thread *thread, const struct sim_op *op)
+{
+	struct sim_thread *child = make_process(thread, op, op->copies);
+
+	thread->vfork_child = child->process;
+	thread->shares = !op->copies;
+	stop(thread, (struct sim_stop){.kind = EVENT_VFORK, .child = child});
+}
+
+static void add_signal(struct sim_thread *thread, int signal)
+{
+	if (thread->nsignals == SIM_SIGNALS)
+		return;
+	thread->signals[thread->nsignals++] = signal;
+	thread->raised[signal]++;
+	sim_say("  %d has signal %d", thread->tid, signal);
+}
+
+static void do_raise(struct sim_thread *thread, const struct sim_op *op)
+{
+	if (thread->process->traced)
+		add_signal(thread, op->signal);
+}
+
+void sim_end_vfork(struct sim_thread *thread)
+{
+	thread->state = SIM_RUNNING;
+	stop(thread, (struct sim_stop){.kind = EVENT_VFORK_DONE});
+}
+
+/* Whoever waits for the child that was in its memory does no longer. */
+static void be_done(struct sim_process *child)
+{
+	child->is_done = true;
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (sim.thread[i].vfork_child == child &&
+		    sim.thread[i].state == SIM_IN_VFORK)
+			sim_end_vfork(&sim.thread[i]);
+}
+
+static void do_exec(struct sim_thread *thread, const struct sim_op *op)
+{
+	(void)op;
+	thread->process->space = sim_space_add(NULL);
+	stop(thread, (struct sim_stop){.kind = EVENT_EXEC});
+	be_done(thread->process);
+}
+
+static bool is_alive(const struct sim_thread *thread)
+{
+	return thread->state != SIM_DEAD && thread->state != SIM_GONE;
+}
+
+/* What a thread has made, and not told of before it is killed, nobody comes to know. */
+static void forget_made(const struct sim_thread *thread)
+{
+	struct sim_thread *child = thread->stop.child;
+
+	if (thread->state != SIM_STOPPED || !child)
+		return;
+	child->state = SIM_GONE;
+	child->killed = true;
+	if (child->process != thread->process)
+		child->process->traced = false;
+}
+
+static void end_thread(struct sim_thread *thread)
+{
+	forget_made(thread);
+	thread->state = thread->process->traced ? SIM_DEAD : SIM_GONE;
+	thread->asked = thread->asked_stopped = false;
+	while (thread->nsignals > 0)
+		thread->raised[thread->signals[--thread->nsignals]]--;
+	sim_say("  %d ends", thread->tid);
+}
+
+static void do_end_thread(struct sim_thread *thread, const struct sim_op *op)
+{
+	(void)op;
+	end_thread(thread);
+}
+
+/* The thread that ends its process, if one does, is not killed. */
+static void end_process(struct sim_process *process, const struct sim_thread *by)
+{
+	process->ends = true;
+	for (unsigned int i = 0; i < sim.nthreads; i++) {
+		struct sim_thread *thread = &sim.thread[i];
+
+		if (thread->process != process || !is_alive(thread))
+			continue;
+		thread->killed |= thread != by;
+		end_thread(thread);
+	}
+	be_done(process);
+}
+
+static void do_exit(struct sim_thread *thread, const struct sim_op *op)
+{
+	(void)op;
+	end_process(thread->process, thread);
+}
+
+typedef void do_op(struct sim_thread *thread, const struct sim_op *op);
+
+static do_op *const acts[SIM_SLOTS] = {
+	[SLOT_CLONE] = do_clone, [SLOT_FORK] = do_fork,
+	[SLOT_VFORK] = do_vfork, [SLOT_RAISE] = do_raise,
+	[SLOT_EXEC] = do_exec,	 [SLOT_END_THREAD] = do_end_thread,
+	[SLOT_EXIT] = do_exit,
+};
+
+bool sim_is_used(const struct sim_space *space)
+{
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (is_alive(&sim.thread[i]) && sim.thread[i].process->space == space)
+			return true;
+	return false;
+}
+
+/* ---- executing ---- */
+
+static bool has_others(const struct sim_thread *thread)
+{
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (&sim.thread[i] != thread && is_alive(&sim.thread[i]) &&
+		    sim.thread[i].process == thread->process)
+			return true;
+	return false;
+}
+
+static bool is_blocked(const struct sim_thread *thread)
+{
+	return sim_op_of(thread)->slot == SLOT_JOIN && has_others(thread);
+}
+
+static void execute(struct sim_thread *thread)
+{
+	const struct sim_op *op = sim_op_of(thread);
+	do_op *act = acts[op->slot] ? acts[op->slot] : do_nothing;
+
+	if (is_blocked(thread))
+		return;
+	sim_check(!thread->past_trap, "thread %d goes on in the middle of a trap",
+		  thread->tid);
+	if (sim_has_trap(thread->process->space, op->slot)) {
+		model_meets_trap(thread);
+		thread->past_trap = true;
+		stop_for_trap(thread, arch_native()->breakpoint_si_code);
+		return;
+	}
+	model_executes(thread);
+	sim_say("  %d executes %u", thread->tid, op->slot);
+	thread->at++;
+	act(thread, op);
+	if (thread->state == SIM_RUNNING && thread->how == SIM_STEP &&
+	    thread->process->traced)
+		stop_for_trap(thread, TRAP_TRACE);
+}
+
+static void take_signal(struct sim_thread *thread)
+{
+	int signal = thread->signals[0];
+
+	thread->nsignals--;
+	memmove(thread->signals, thread->signals + 1,
+		thread->nsignals * sizeof(*thread->signals));
+	stop(thread, (struct sim_stop){
+			     .kind = EVENT_SIGNAL,
+			     .signal = signal,
+			     .si_code = SI_USER,
+		     });
+}
+
+/* The end of a call that was to be stepped through: the single step is one that the
+ * kernel makes of the return. */
+static void return_from_call(struct sim_thread *thread)
+{
+	thread->returns = false;
+	/* As x86 has it, or as those where that is the code of a breakpoint. */
+	if (thread->how == SIM_TO_RETURN)
+		stop(thread, (struct sim_stop){.kind = EVENT_SYSCALL});
+	else if (arch_native()->breakpoint_si_code == TRAP_BRKPT)
+		stop_for_trap(thread, TRAP_TRACE);
+	else
+		stop_for_trap(thread, TRAP_BRKPT);
+}
+
+void sim_tick_thread(struct sim_thread *thread)
+{
+	if (thread->state != SIM_RUNNING)
+		return;
+	if (thread->returns) {
+		return_from_call(thread);
+	} else if (thread->asked_stopped) {
+		thread->asked_stopped = false;
+		stop_for_interrupt(thread);
+	} else if (thread->asked && rng_chance(&sim.rng, 50)) {
+		stop_for_interrupt(thread);
+	} else if (thread->nsignals > 0 && thread->process->traced) {
+		take_signal(thread);
+	} else {
+		execute(thread);
+	}
+}
+
+/* ---- who is next ---- */
+
+/* From outside; SIGKILL, too. */
+static void send_signal(void)
+{
+	static const int signals[] = {SIGUSR1, SIGUSR2, SIGALRM};
+	struct sim_thread *thread = &sim.thread[rng_below(&sim.rng, sim.nthreads)];
+
+	if (sim.signals_left == 0 || !rng_chance(&sim.rng, 3) || !is_alive(thread) ||
+	    !thread->process->traced)
+		return;
+	sim.signals_left--;
+	if (sim.kills && rng_chance(&sim.rng, 30) &&
+	    thread_find(&sim.run->inferiors, thread->tid)) {
+		sim_say("  %d is killed", thread->process->pid);
+		thread->process->is_killed = true;
+		end_process(thread->process, NULL);
+		return;
+	}
+	add_signal(thread, signals[rng_below(&sim.rng, 3)]);
+}
+
+bool sim_tick(void)
+{
+	struct sim_thread *able[SIM_THREADS];
 	unsigned int count = 0;
 
-	for (int i = 0; i < SIM_THREADS; i++) {
-		const struct sim_thread *thread = &sim.thread[i];
-
-		count += thread->tid != 0;
-		count += thread->tid != 0 && thread->has_event &&
-			 thread->event.kind == EVENT_CLONE;
-	}
-	return count;
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (sim.thread[i].state == SIM_RUNNING)
+			able[count++] = &sim.thread[i];
+	if (count == 0)
+		return false;
+	send_signal();
+	sim_tick_thread(able[rng_below(&sim.rng, count)]);
+	return true;
 }
 
-static struct sim_child *new_child(struct sim_thread *maker, bool shares)
+/* The first one tells its end when all others have. */
+static bool may_tell(const struct sim_thread *thread)
 {
-	for (int i = 0; i < SIM_PROCESSES; i++) {
-		struct sim_child *child = &sim.child[i];
-
-		if (child->pid != 0)
-			continue;
-		*child = (struct sim_child){
-			.pid = sim.last_tid++,
-			.shares = shares,
-			.memory = sim.memory,
-			.maker = maker,
-			.left = 1 + rng_below(&sim.rng, CHILD_INSNS),
-		};
-		return child;
-	}
-	return NULL;
+	if (thread->state == SIM_STOPPED)
+		return true;
+	if (thread->state != SIM_DEAD)
+		return false;
+	if (thread->tid != thread->process->pid)
+		return true;
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (&sim.thread[i] != thread && sim.thread[i].state != SIM_GONE &&
+		    sim.thread[i].process == thread->process)
+			return false;
+	return true;
 }
 
-static void do_fork(struct sim_thread *thread, bool shares)
+/* All that are in the plan run into their first event before one of them tells. */
+static void begin_plan(void)
 {
-	const struct sim_child *child = new_child(thread, shares);
+	for (unsigned int i = 0; i < sim.nplanned; i++) {
+		struct sim_thread *thread = sim_thread(sim.plan[i]);
 
-	if (!child)
-		return;
-	tell(thread, (struct event){.kind = shares ? EVENT_VFORK : EVENT_FORK,
-				    .child_pid = child->pid,
-				    .own_memory = !shares});
-	thread->waits = shares;
-}
-
-/* The child is made when its maker tells of it. */
-static void do_clone(struct sim_thread *thread)
-{
-	if (count_threads() < SIM_THREADS)
-		tell(thread, (struct event){.kind = EVENT_CLONE});
-}
-
-static void do_exit(struct sim_thread *thread)
-{
-	bool leads = thread->tid == sim.pid;
-
-	if (leads && count_threads() > 1)
-		return;
-	if (thread->raised != thread->delivered)
-		sim_fail("thread %d got %u signals, and was resumed with %u",
-			 thread->tid, thread->raised, thread->delivered);
-	tell(thread, (struct event){.kind = leads ? EVENT_EXITED : EVENT_THREAD_EXIT});
-	if (leads)
-		sim.ended = true;
-}
-
-/* The others tell nothing more. */
-static void do_kill(void)
-{
-	struct sim_thread *leader = sim_find(sim.pid);
-
-	for (int i = 0; i < SIM_THREADS; i++) {
-		struct sim_thread *thread = &sim.thread[i];
-
-		thread->has_event = thread->runs = false;
-		if (thread->tid != 0 && thread != leader)
-			tell(thread, (struct event){.kind = EVENT_THREAD_EXIT});
-	}
-	tell(leader, (struct event){.kind = EVENT_KILLED, .signal = SIGKILL});
-	sim.ended = true;
-}
-
-static void do_signal(struct sim_thread *thread, int signal)
-{
-	thread->raised++;
-	tell_signal(thread, signal, SI_USER);
-}
-
-/* Every thread that runs stops, before its next instruction. */
-static void do_continued(void)
-{
-	for (int i = 0; i < SIM_THREADS; i++) {
-		struct sim_thread *thread = &sim.thread[i];
-
-		if (thread->tid != 0 && thread->runs && !thread->waits)
-			tell(thread, (struct event){.kind = EVENT_UNASKED});
+		while (thread && thread->state == SIM_RUNNING)
+			sim_tick_thread(thread);
 	}
 }
 
-static void do_deed(struct sim_thread *thread, enum deed deed)
+/* The client has its turn between two events, but not while run control halts. */
+static struct sim_thread *next_planned(void)
 {
-	switch (deed) {
-	case DEED_TRUE:
-	case DEED_FALSE:
-		come_to(thread, rng_below(&sim.rng, PLACES), deed == DEED_TRUE);
-		break;
-	case DEED_SIGNAL:
-		do_signal(thread, SIGNAL_TOLD);
-		break;
-	case DEED_PASSED:
-		do_signal(thread, SIGNAL_PASSED);
-		break;
-	case DEED_CLONE:
-		do_clone(thread);
-		break;
-	case DEED_VFORK:
-	case DEED_FORK:
-		do_fork(thread, deed == DEED_VFORK);
-		break;
-	case DEED_CONTINUED:
-		do_continued();
-		break;
-	case DEED_KILLED:
-		do_kill();
-		break;
-	default:
-		do_exit(thread);
-		break;
+	pid_t tid = sim.plan[sim.planned_at++];
+	struct sim_thread *thread = sim_thread(tid);
+
+	if (tid == 0) {
+		sim.plan_interrupts = true;
+		sim.plan_waits = !sim.run->halting;
 	}
+	return thread && may_tell(thread) ? thread : NULL;
 }
 
-static enum deed choose_deed(struct sim_thread *thread)
+struct sim_thread *sim_next(void)
 {
-	static const uint8_t weights[DEEDS] = {
-		[DEED_TRUE] = 20,  [DEED_FALSE] = 30,	 [DEED_SIGNAL] = 8,
-		[DEED_PASSED] = 8, [DEED_CLONE] = 8,	 [DEED_VFORK] = 10,
-		[DEED_FORK] = 5,   [DEED_CONTINUED] = 4, [DEED_KILLED] = 1,
-		[DEED_EXIT] = 6,
-	};
-	unsigned int at = rng_below(&sim.rng, 100), deed = 0;
+	struct sim_thread *able[SIM_THREADS];
+	unsigned int count = 0;
 
-	if (sim.script_done < sim.scripted)
-		return sim.script[sim.script_done++];
-	if (thread->deeds == 0)
-		return DEED_EXIT;
-	thread->deeds--;
-	while (at >= weights[deed])
-		at -= weights[deed++];
-	return deed;
-}
+	if (sim.nplanned > 0 && sim.planned_at == 0)
+		begin_plan();
+	while (sim.planned_at < sim.nplanned && !sim.plan_waits) {
+		struct sim_thread *thread = next_planned();
 
-/* ---- who does something ---- */
-
-static void act_thread(struct sim_thread *thread)
-{
-	if (thread->interrupted && rng_chance(&sim.rng, 50))
-		tell(thread, (struct event){.kind = EVENT_INTERRUPTED});
-	else if (thread->place != NO_PLACE)
-		execute_place(thread);
-	else if (thread->steps)
-		tell_signal(thread, SIGTRAP, TRAP_TRACE);
-	else
-		do_deed(thread, choose_deed(thread));
-}
-
-static void end_child(struct sim_child *child)
-{
-	struct sim_thread *maker = child->maker;
-
-	sim_print("child %d ends", child->pid);
-	child->pid = 0;
-	if (!child->shares || sim.ended || maker->tid == 0)
-		return;
-	maker->waits = false;
-	tell(maker, (struct event){.kind = EVENT_VFORK_DONE});
-}
-
-static void act_child(struct sim_child *child)
-{
-	const struct sim_memory *memory = child->shares ? &sim.memory : &child->memory;
-	uint64_t addr = sim_place(rng_below(&sim.rng, PLACES));
-
-	if (has_trap(memory, addr))
-		sim_fail("child %d, which was let go, meets a trap", child->pid);
-	if (--child->left == 0)
-		end_child(child);
-}
-
-/* A vfork child goes on once it is let go; its maker is told of its end when that has
- * been resumed. */
-static bool can_act(const struct sim_child *child)
-{
-	return child->pid != 0 && child->let_go &&
-	       (!child->shares || sim.ended || child->left > 1 || child->maker->runs);
-}
-
-void sim_act(void)
-{
-	unsigned int at = rng_below(&sim.rng, SIM_THREADS + SIM_PROCESSES);
-
-	for (int i = 0; i < SIM_THREADS + SIM_PROCESSES; i++) {
-		struct sim_thread *thread = &sim.thread[at % SIM_THREADS];
-		struct sim_child *child = &sim.child[at % SIM_PROCESSES];
-
-		if (at < SIM_THREADS && thread->tid != 0 && thread->runs &&
-		    !thread->waits && !sim.ended) {
-			act_thread(thread);
-			return;
-		}
-		if (at >= SIM_THREADS && can_act(child)) {
-			act_child(child);
-			return;
-		}
-		at = (at + 1) % (SIM_THREADS + SIM_PROCESSES);
+		if (thread)
+			return thread;
 	}
-}
-
-/* ---- run control ---- */
-
-/* While a trap is lifted for a thread, it alone may run. */
-static void check_alone(const struct sim_thread *thread)
-{
-	if (!sim_is_lifted() || sim_is_lent())
-		return;
-	for (int i = 0; i < SIM_THREADS; i++) {
-		const struct sim_thread *other = &sim.thread[i];
-
-		if (other != thread && other->tid != 0 && other->runs && !other->waits)
-			sim_fail("thread %d runs while %d may step over a trap",
-				 other->tid, thread->tid);
-	}
-}
-
-void sim_resume(struct sim_thread *thread, int signal, bool steps)
-{
-	sim_print("%d: is resumed%s, signal %d", thread->tid, steps ? " to step" : "",
-		  signal);
-	if (thread->has_event || thread->runs)
-		sim_fail("thread %d is resumed, but not stopped", thread->tid);
-	thread->runs = true;
-	thread->steps = steps;
-	thread->delivered += signal != 0;
-	/* After a handler it comes to the place anew. */
-	if (signal != 0 && thread->place != NO_PLACE)
-		come_to(thread, thread->place, thread->value);
-	check_alone(thread);
+	if (sim.plan_waits)
+		return NULL;
+	for (unsigned int i = 0; i < sim.nthreads; i++)
+		if (may_tell(&sim.thread[i]))
+			able[count++] = &sim.thread[i];
+	return count > 0 ? able[rng_below(&sim.rng, count)] : NULL;
 }
