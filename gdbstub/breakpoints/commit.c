@@ -136,11 +136,11 @@ static struct error *drop_unwanted(struct breakpoints *breakpoints, bool steppin
 	return error;
 }
 
-/* Those who share the memory, and are the client's. */
+/* Of those who share the memory: the client's. */
 static bool is_committed_with(const struct inferior *other,
 			      const struct inferior *inferior)
 {
-	return other->breakpoints && inferior_shares_memory(other, inferior) &&
+	return other->breakpoints &&
 	       (other == inferior ||
 		(!other->control->hidden && !other->control->pending_stop));
 }
@@ -176,7 +176,7 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	}
 	if (slots_freed)
 		share_part(breakpoints);
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+	FOREACH_SHARING (other, inferior) {
 		if (!error && is_committed_with(other, inferior))
 			error = commit_locations(other->breakpoints);
 	}

@@ -290,7 +290,7 @@ static void on_added(struct run *run, struct thread *thread, struct thread *chil
 }
 
 /* The instruction with the trap that the thread steps over is the call's in which it
- * has stopped, and is behind it. Others need not wait until it returns: a client may
+ * has stopped: it is past it. Others need not wait until it returns: a client may
  * look at the thread for long, and a vfork child is what it waits for. */
 static void end_step_in_call(struct run *run, const struct event *event)
 {

@@ -210,11 +210,11 @@ static void hand_traps_over(struct run *run, struct inferior *inferior)
 	if (!inferior->control->traps_away &&
 	    !inferior_thread(inferior, run->stepping_over))
 		return;
-	TAILQ_FOREACH (other, &run->inferiors.list, link)
+	FOREACH_SHARING (other, inferior) {
 		if (other != inferior && !other->control->hidden &&
-		    !other->control->pending_stop &&
-		    inferior_shares_memory(other, inferior))
+		    !other->control->pending_stop)
 			alone_want_back(run, other);
+	}
 }
 
 /* Its vfork children stay in the memory, with its parent or with the first of them.
@@ -278,15 +278,15 @@ static bool is_to_be_told(const struct run *run, const struct inferior *child)
 	return false;
 }
 
-static bool must_wait(const struct run *run, const struct inferior *child)
+static bool must_wait(const struct inferior *child)
 {
 	const struct inferior *other;
 
-	TAILQ_FOREACH (other, &run->inferiors.list, link)
+	FOREACH_SHARING (other, child) {
 		if (!other->control->hidden && !other->control->pending_stop &&
-		    !other->control->lends_for_good &&
-		    inferior_shares_memory(other, child))
+		    !other->control->lends_for_good)
 			return true;
+	}
 	return false;
 }
 
@@ -297,7 +297,7 @@ static struct inferior *find_orphan(struct run *run)
 
 	TAILQ_FOREACH (child, &run->inferiors.list, link)
 		if (child->control->hidden && !child->unattended &&
-		    !is_to_be_told(run, child) && !must_wait(run, child))
+		    !is_to_be_told(run, child) && !must_wait(child))
 			return child;
 	return NULL;
 }
