@@ -31,7 +31,8 @@ static bool find_place(const struct thread *thread, struct place *place)
 	    reg_read_u64(&place->regs, arch->sp_reg, &sp) < 0)
 		return false;
 	if (inferior_read(thread->inferior, sp, &place->stack_top,
-			  sizeof(place->stack_top)) != sizeof(place->stack_top))
+			  sizeof(place->stack_top)) !=
+	    (ssize_t)sizeof(place->stack_top))
 		place->stack_top = 0;
 	return true;
 }
