@@ -85,6 +85,7 @@ def test_a_watched_write_where_the_kernel_left_a_condition_open(t):
     """The breakpoint's condition is false, the watchpoint's stop is after the write."""
     t.need_kernel_conditions()
     t.need_x86()
+    t.need_steps_over_watched()
     server = t.server(t.prog("accesses"))
     gdb = t.gdb(server, "monitor set engine uprobe", "break *by_mov", "continue", prog=t.prog("accesses"), python="""
 frame = gdb.selected_frame()
