@@ -44,6 +44,26 @@ static int continue_one(struct thread *thread, int signal)
 	return thread_continue(thread, signal);
 }
 
+/* How such a step ends depends on what is at its place now (events.c, ends_step): while
+ * the thread was stopped, the client may have put a trap there or taken one out. */
+static void note_step(struct thread *thread)
+{
+	thread->control->steps_program = is_at_program(thread);
+}
+
+static int step(struct thread *thread, int signal)
+{
+	note_step(thread);
+	return thread_step(thread, signal);
+}
+
+static int resume_again(struct thread *thread)
+{
+	if (thread->stepping)
+		note_step(thread);
+	return thread_resume_again(thread, 0);
+}
+
 static int resume_by_action(struct thread *thread)
 {
 	int signal = thread->control->action.signal;
@@ -51,8 +71,7 @@ static int resume_by_action(struct thread *thread)
 	thread->control->action.signal = 0;
 	if (thread->control->action.kind == RESUME_CONTINUE)
 		return continue_one(thread, signal);
-	thread->control->steps_program = is_at_program(thread);
-	return thread_step(thread, signal);
+	return step(thread, signal);
 }
 
 void resuming_ask_again(const struct run *run, struct thread *thread)
@@ -67,11 +86,11 @@ void resuming_thread(const struct run *run, struct thread *thread)
 
 	thread->control->how = RESUME_BY_ACTION;
 	if (how == RESUME_AGAIN)
-		resumed(thread, thread_resume_again(thread, 0));
+		resumed(thread, resume_again(thread));
 	else if (how == RESUME_LISTENING)
 		resumed(thread, thread_listen(thread));
 	else if (alone_is_stepping(run, thread))
-		resumed(thread, thread_step(thread, 0));
+		resumed(thread, step(thread, 0));
 	else
 		resumed(thread, resume_by_action(thread));
 }

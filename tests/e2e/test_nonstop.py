@@ -9,6 +9,7 @@ import time
 
 import harness
 import rsp
+from test_uprobe import need_uprobes
 
 FEATURES = "qSupported:multiprocess+;swbreak+;hwbreak+;fork-events+;vfork-events+;no-resumed+"
 
@@ -213,15 +214,13 @@ def test_breakpoint_while_threads_run(t):
     t.equal([s[:2] for s in n.notified()], [("T00", threads[0])], "the main thread")
 
 
-def test_steps_and_hits_of_many_threads(t):
+def steps_and_hits(t, n, rounds):
     """A thread is stepped over the trap while others hit it, step, and run on."""
-    t.need_x86()
-    n = NonStop(t, 4)
     threads = n.run_threads(4)
     where = n.symbol("tick")
     n.expect("OK", f"Z0,{where:x},1")
     seen, state = {index: [] for index in range(4)}, {}
-    while sum(len(s) for s in seen.values()) < 400:
+    while sum(len(s) for s in seen.values()) < rounds:
         for _, thread, text in n.notified():
             index = threads.index(thread) - 1
             if "swbreak" in text:
@@ -239,6 +238,19 @@ def test_steps_and_hits_of_many_threads(t):
                 n.expect("OK", f"vCont;c:{thread}")
                 state[thread] = "run"
     t.check(all(seen.values()), "every thread has hit")
+
+
+def test_steps_and_hits_of_many_threads(t):
+    t.need_x86()
+    steps_and_hits(t, NonStop(t, 4), 400)
+
+
+def test_steps_and_hits_of_uprobes(t):
+    """The end of a step at a uprobe, of a thread that had to be resumed twice for it."""
+    need_uprobes(t)
+    n = NonStop(t, 4)
+    n.client.monitor("set engine uprobe")
+    steps_and_hits(t, n, 2000)
 
 
 def every_hundredth(n, index):
