@@ -19,7 +19,7 @@ static void guarded_signals(sigset_t *set)
 {
 	static const int job_control[] = {SIGCHLD, SIGTSTP, SIGCONT};
 
-	ending_signals(set);
+	shutdown_signals(set);
 	for (size_t i = 0; i < sizeof(job_control) / sizeof(job_control[0]); i++)
 		sigaddset(set, job_control[i]);
 }

@@ -191,7 +191,7 @@ static void serve_client(struct server *server)
 	for (bool first = true; server->client.connection && !server->ending;
 	     first = false) {
 		if (!first && connection_has_input(server->client.connection) &&
-		    ending_asked())
+		    shutdown_asked())
 			return;
 		switch (connection_next(server->client.connection, &packet)) {
 		case CONNECTION_NOTHING:
@@ -321,7 +321,7 @@ static void on_sigpipe(int signal)
 /* ... unless our parent wants them ignored (nohup). */
 static void signals_to_catch(sigset_t *set)
 {
-	ending_signals(set);
+	shutdown_signals(set);
 	for (int number = 1; number < NSIG; number++) {
 		struct sigaction action;
 

@@ -172,7 +172,7 @@ static void emit_begin(struct compiler *c)
 {
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
 	variables_emit_unheld(c);
-	mode_emit_begin(c);
+	kernel_mode_emit_begin(c);
 	probe_emit_begin(c);
 	if (c->options->site.watch.len > 0)
 		watch_emit_clear(c);

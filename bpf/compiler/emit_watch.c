@@ -58,7 +58,7 @@ static void emit_after(struct compiler *c, uint32_t unchanged)
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_CHANGED, 0), unchanged);
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_LEN,
 				  (int32_t)c->options->site.watch.len));
-	mode_check_user(c, BPF_REG_0);
+	kernel_mode_check_user(c, BPF_REG_0);
 }
 
 void watch_emit(struct compiler *c, uint32_t unchanged)

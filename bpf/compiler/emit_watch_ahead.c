@@ -338,7 +338,7 @@ void watch_ahead_emit(struct compiler *c, uint32_t unchanged)
 	const struct store_forms *stores = c->options->arch->stores;
 	uint32_t known = bpf_emit_new_labels(e, 1);
 
-	mode_check_user(c, BPF_REG_0);
+	kernel_mode_check_user(c, BPF_REG_0);
 	emit_registers(c);
 	emit_memory(c);
 	emit_word(c);

@@ -44,7 +44,7 @@ static void load_task_member(struct bpf_emitter *e, int offset)
  * it would never be seen, or stop the process for good. A thread that ends (the
  * kernel clears its tid then) does not get its signal any more.
  */
-void mode_emit_begin(struct compiler *c)
+void kernel_mode_emit_begin(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
 	uint32_t proceed, nobody;
@@ -67,7 +67,7 @@ void mode_emit_begin(struct compiler *c)
 	bpf_emit_bind(e, proceed);
 }
 
-void mode_check_user(struct compiler *c, uint8_t reg)
+void kernel_mode_check_user(struct compiler *c, uint8_t reg)
 {
 	if (!c->options->kernel_mode)
 		return;

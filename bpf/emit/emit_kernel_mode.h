@@ -6,8 +6,8 @@
 #include "bpf/emit/compiler.h"
 
 /** First of all: a hit in kernel mode by a task that stops for nobody is dropped. */
-void mode_emit_begin(struct compiler *c);
+void kernel_mode_emit_begin(struct compiler *c);
 /** To the maybe exit if the hit came in kernel mode; @reg is free to be used. */
-void mode_check_user(struct compiler *c, uint8_t reg);
+void kernel_mode_check_user(struct compiler *c, uint8_t reg);
 
 #endif

@@ -50,7 +50,7 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	const struct reg_def *row = &c->registers[number];
 	const struct bpf_rule *rule = &row->bpf_rule;
 
-	mode_check_user(c, reg);
+	kernel_mode_check_user(c, reg);
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
 	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
 	/* What the stub decides, it does after the access. */

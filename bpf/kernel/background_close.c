@@ -13,7 +13,7 @@ enum { THREADS_MAX = 64 };
 
 STAILQ_HEAD(closing_list, closing);
 
-struct closer {
+struct background_close {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something of what the lock is for: */
 	struct closing_list waiting, closed;
@@ -24,9 +24,9 @@ struct closer {
 	size_t nthreads;
 };
 
-struct closer *closer_create(void)
+struct background_close *background_close_create(void)
 {
-	struct closer *closer = calloc(1, sizeof(*closer));
+	struct background_close *closer = calloc(1, sizeof(*closer));
 
 	if (!closer)
 		return NULL;
@@ -38,7 +38,7 @@ struct closer *closer_create(void)
 }
 
 /* The lock is held but while it closes. */
-static void close_next(struct closer *closer)
+static void close_next(struct background_close *closer)
 {
 	struct closing *closing = STAILQ_FIRST(&closer->waiting);
 
@@ -53,7 +53,7 @@ static void close_next(struct closer *closer)
 
 static void *thread_main(void *data)
 {
-	struct closer *closer = data;
+	struct background_close *closer = data;
 
 	pthread_mutex_lock(&closer->lock);
 	for (;;) {
@@ -69,7 +69,7 @@ static void *thread_main(void *data)
 }
 
 /* Signals are not for it. */
-static void add_thread(struct closer *closer)
+static void add_thread(struct background_close *closer)
 {
 	sigset_t all, before;
 
@@ -81,7 +81,7 @@ static void add_thread(struct closer *closer)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void closer_add(struct closer *closer, struct closing *closing)
+void background_close_add(struct background_close *closer, struct closing *closing)
 {
 	pthread_mutex_lock(&closer->lock);
 	STAILQ_INSERT_TAIL(&closer->waiting, closing, link);
@@ -99,7 +99,7 @@ static void forget(struct closing *closing)
 	free(closing);
 }
 
-void closer_add_fd(struct closer *closer, int fd)
+void background_close_add_fd(struct background_close *closer, int fd)
 {
 	struct closing *closing = malloc(sizeof(*closing));
 
@@ -108,10 +108,10 @@ void closer_add_fd(struct closer *closer, int fd)
 		return;
 	}
 	*closing = (struct closing){.fd = fd, .closed = forget};
-	closer_add(closer, closing);
+	background_close_add(closer, closing);
 }
 
-void closer_collect(struct closer *closer, bool all)
+void background_close_collect(struct background_close *closer, bool all)
 {
 	struct closing_list closed = STAILQ_HEAD_INITIALIZER(closed);
 
@@ -128,11 +128,11 @@ void closer_collect(struct closer *closer, bool all)
 	}
 }
 
-void closer_destroy(struct closer *closer)
+void background_close_destroy(struct background_close *closer)
 {
 	if (!closer)
 		return;
-	closer_collect(closer, true);
+	background_close_collect(closer, true);
 	pthread_mutex_lock(&closer->lock);
 	closer->ending = true;
 	pthread_cond_broadcast(&closer->changed);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-struct closer;
+struct background_close;
 
 /** A descriptor that is to be closed: a part of what it belongs to. */
 struct closing {
@@ -21,16 +21,16 @@ struct closing {
 };
 
 /** NULL: out of memory. It makes threads only when there is something to close. */
-struct closer *closer_create(void);
+struct background_close *background_close_create(void);
 /** Waits until all is closed and collected. NULL is legal. */
-void closer_destroy(struct closer *closer);
+void background_close_destroy(struct background_close *closer);
 
 /** Takes over the descriptor, and @closing until it is collected; returns at once. */
-void closer_add(struct closer *closer, struct closing *closing);
+void background_close_add(struct background_close *closer, struct closing *closing);
 /** The same for a descriptor whose end interests nobody. */
-void closer_add_fd(struct closer *closer, int fd);
+void background_close_add_fd(struct background_close *closer, int fd);
 
 /** Tells those that have been closed; @all: when all of them are. */
-void closer_collect(struct closer *closer, bool all);
+void background_close_collect(struct background_close *closer, bool all);
 
 #endif

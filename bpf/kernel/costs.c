@@ -49,7 +49,7 @@ static unsigned int measure_hardware(struct trial *trial,
 
 static unsigned int measure_probe(struct trial *trial, const struct probe_place *place,
 				  const struct uprobe_options *options,
-				  struct closer *closer)
+				  struct background_close *closer)
 {
 	_cleanup_close_ int program_fd = bpf_kernel_load_false(uprobe_kind(options));
 	_cleanup_error_ struct error *error = NULL;
@@ -62,12 +62,12 @@ static unsigned int measure_probe(struct trial *trial, const struct probe_place 
 	if (error)
 		return 0;
 	ns = measure(trial, place);
-	closer_add_fd(closer, fd);
+	background_close_add_fd(closer, fd);
 	return ns;
 }
 
 static void measure_all(struct trial *trial, const struct uprobe_options *uprobes,
-			struct closer *closer, struct hit_costs *costs)
+			struct background_close *closer, struct hit_costs *costs)
 {
 	const struct probe_place *places = trial->arch->probe_places;
 
@@ -82,7 +82,7 @@ static void measure_all(struct trial *trial, const struct uprobe_options *uprobe
 
 struct hit_costs hit_costs_measure(const struct arch_ops *arch,
 				   const struct uprobe_options *uprobes,
-				   struct closer *closer)
+				   struct background_close *closer)
 {
 	struct hit_costs costs = {0};
 	_cleanup_error_ struct error *error = NULL;

@@ -15,6 +15,6 @@
  */
 struct hit_costs hit_costs_measure(const struct arch_ops *arch,
 				   const struct uprobe_options *uprobes,
-				   struct closer *closer);
+				   struct background_close *closer);
 
 #endif

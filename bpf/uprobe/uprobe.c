@@ -33,7 +33,7 @@
 
 static void state_free(struct uprobe *state)
 {
-	closer_destroy(state->closer);
+	background_close_destroy(state->closer);
 	programs_deinit(&state->programs);
 	free(state);
 }
@@ -55,7 +55,7 @@ static struct error *uprobe_probe(struct engine *engine)
 	TAILQ_INIT(&state->open);
 	state->placements = placements;
 	programs_init(&state->programs, &placements->kernel, state->arch, true);
-	state->closer = closer_create();
+	state->closer = background_close_create();
 	error = state->closer
 			? uprobe_choose(state->arch, state->closer, &state->options)
 			: error_create(ENOMEM, "the uprobe engine");
@@ -105,7 +105,7 @@ static void placement_close(struct uprobe_placement *placement)
 	if (placement->closing.fd < 0)
 		on_closed(&placement->closing);
 	else
-		closer_add(placement->state->closer, &placement->closing);
+		background_close_add(placement->state->closer, &placement->closing);
 }
 
 /* ---- which locations ---- */
@@ -210,8 +210,8 @@ static struct error *open_and_check(struct uprobe_placement *placement)
 
 	if (err < 0)
 		return error_create(-err, "the instruction cannot be read");
-	probe_arm(shared_of(placement), location->addr, placement->insn,
-		  placement->undo.len);
+	uprobe_arm(shared_of(placement), location->addr, placement->insn,
+		   placement->undo.len);
 	placement->target.cookie = placement->base.index;
 	placement->closing.fd =
 		uprobe_event_open(&placement->state->options, &placement->target,
@@ -238,7 +238,7 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 	if (!placement)
 		return error_create(ENOMEM, "a uprobe");
 	placement->closing.fd = -1;
-	closer_collect(state->closer, false);
+	background_close_collect(state->closer, false);
 	placement->state = state;
 	TAILQ_INSERT_TAIL(&state->open, placement, link);
 	error = prepare(placement, location);
@@ -353,14 +353,14 @@ static void uprobe_on_stop(struct engine *engine, const struct event *event,
 
 static void uprobe_settle(struct engine *engine)
 {
-	closer_collect(((struct uprobe *)engine->state)->closer, true);
+	background_close_collect(((struct uprobe *)engine->state)->closer, true);
 }
 
 static void uprobe_give_back(struct engine *engine)
 {
 	struct uprobe *state = engine->state;
 
-	closer_collect(state->closer, true);
+	background_close_collect(state->closer, true);
 	programs_forget_idle(&state->programs);
 }
 

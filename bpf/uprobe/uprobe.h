@@ -58,7 +58,7 @@ struct uprobe {
 	struct placements *placements;
 	struct programs programs;
 	struct uprobe_options options;
-	struct closer *closer;
+	struct background_close *closer;
 	struct hit_costs costs;
 	bool costs_known;
 	struct undone undone; /* by the stop that is being looked at */

@@ -10,8 +10,8 @@
 _Static_assert(INSN_LEN_MAX - 1 <= sizeof(((struct bpf_location *)NULL)->text),
 	       "an instruction after its trap");
 
-void probe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
-	       unsigned int len)
+void uprobe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
+		unsigned int len)
 {
 	const unsigned int trap = arch_native()->breakpoint_len;
 
@@ -31,8 +31,8 @@ static int add(const struct regs *regs, unsigned int number, unsigned int scale,
 	return r;
 }
 
-int probe_store_addr(const struct insn_store *store, const struct regs *regs,
-		     uint64_t *addr)
+int uprobe_store_addr(const struct insn_store *store, const struct regs *regs,
+		      uint64_t *addr)
 {
 	int r;
 
@@ -63,8 +63,8 @@ static bool is_changed(const struct bpf_hit_record *record, unsigned int number,
 	       now != value_before(record, row, now);
 }
 
-bool probe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
-		    unsigned int len, bool jumps)
+bool uprobe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
+		     unsigned int len, bool jumps)
 {
 	const unsigned int pc_reg = regs->arch->pc_reg;
 	const struct reg_def *row;
@@ -87,7 +87,7 @@ static int put_back(const struct bpf_hit_record *record, unsigned int number,
 	return r < 0 ? r : reg_write_u64(regs, number, value_before(record, row, now));
 }
 
-int probe_put_back(const struct bpf_hit_record *record, struct regs *regs)
+int uprobe_put_back(const struct bpf_hit_record *record, struct regs *regs)
 {
 	const struct reg_def *row;
 

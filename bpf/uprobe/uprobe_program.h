@@ -25,23 +25,23 @@
 
 /** Where an instruction stores to, by the registers as they are before it. -ENODATA:
  * one of them is not in @regs. */
-int probe_store_addr(const struct insn_store *store, const struct regs *regs,
-		     uint64_t *addr);
+int uprobe_store_addr(const struct insn_store *store, const struct regs *regs,
+		      uint64_t *addr);
 /**
  * Has the thread whose registers these are executed the instruction, of this length,
  * and nothing since, by what they tell? @jumps: insn_undo.jumps.
  */
-bool probe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
-		    unsigned int len, bool jumps);
+bool uprobe_is_after(const struct bpf_hit_record *record, const struct regs *regs,
+		     unsigned int len, bool jumps);
 /**
  * Makes of registers, fetched at the stop, those before the instruction. Others than
  * the record has stay as they are, and so do flags that may be the tracer's own
  * (bpf_rule.unsure). 0 or a negative errno, as reg_write.
  */
-int probe_put_back(const struct bpf_hit_record *record, struct regs *regs);
+int uprobe_put_back(const struct bpf_hit_record *record, struct regs *regs);
 
 /** Of a uprobe at @addr, whose instruction is @insn: hits count from now on. */
-void probe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
-	       unsigned int len);
+void uprobe_arm(struct bpf_location *location, uint64_t addr, const uint8_t *insn,
+		unsigned int len);
 
 #endif

@@ -76,7 +76,7 @@ static bool is_there(const struct uprobe_placement *own, const struct regs *regs
 	    pc == record->pc)
 		return true; /* the kernel had begun the sequence anew already */
 	if (!own->state->options.redirects)
-		return probe_is_after(record, regs, own->undo.len, own->undo.jumps);
+		return uprobe_is_after(record, regs, own->undo.len, own->undo.jumps);
 	return reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
 	       pc == regs->arch->nowhere;
 }
@@ -95,11 +95,11 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 	if (!is_there(own, &regs, record, undone->restarts))
 		return -ESTALE;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
-	err = probe_put_back(record, &regs);
+	err = uprobe_put_back(record, &regs);
 	if (err == 0 && store->len > 0 &&
 	    (record->stored_known || !store->below_stack)) {
 		undone->stored_len = store->len;
-		err = probe_store_addr(store, &regs, &undone->stored_at);
+		err = uprobe_store_addr(store, &regs, &undone->stored_at);
 	}
 	if (err == 0)
 		err = undo_store(own, thread->inferior, record, undone);

@@ -79,7 +79,7 @@ static struct error *call_everywhere(struct trial *trial,
 	return error;
 }
 
-static struct error *try_in(struct trial *trial, struct closer *closer,
+static struct error *try_in(struct trial *trial, struct background_close *closer,
 			    const struct uprobe_options *options)
 {
 	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
@@ -96,7 +96,7 @@ static struct error *try_in(struct trial *trial, struct closer *closer,
 	if (error)
 		return error;
 	error = call_everywhere(trial, place);
-	closer_add_fd(closer, fd);
+	background_close_add_fd(closer, fd);
 	if (error)
 		return error;
 	count = read_count(map_fd);
@@ -107,7 +107,8 @@ static struct error *try_in(struct trial *trial, struct closer *closer,
 }
 
 /* In a child of its own: a probe that is still being closed leaves its trap there. */
-static struct error *try_options(const struct arch_ops *arch, struct closer *closer,
+static struct error *try_options(const struct arch_ops *arch,
+				 struct background_close *closer,
 				 const struct uprobe_options *options)
 {
 	struct trial trial;
@@ -119,14 +120,16 @@ static struct error *try_options(const struct arch_ops *arch, struct closer *clo
 	return error;
 }
 
-static struct error *try_multi(const struct arch_ops *arch, struct closer *closer,
+static struct error *try_multi(const struct arch_ops *arch,
+			       struct background_close *closer,
 			       struct uprobe_options *ret)
 {
 	*ret = (struct uprobe_options){.multi = true};
 	return try_options(arch, closer, ret);
 }
 
-static struct error *try_perf(const struct arch_ops *arch, struct closer *closer,
+static struct error *try_perf(const struct arch_ops *arch,
+			      struct background_close *closer,
 			      struct uprobe_options *ret)
 {
 	int type = uprobe_perf_type();
@@ -161,7 +164,8 @@ static int load_redirector(const struct arch_ops *arch,
 
 /* Does the child fault there, as it executed no instruction that would have moved it?
  */
-static struct error *redirect_child(struct trial *trial, struct closer *closer,
+static struct error *redirect_child(struct trial *trial,
+				    struct background_close *closer,
 				    const struct uprobe_options *options,
 				    int program_fd)
 {
@@ -176,14 +180,15 @@ static struct error *redirect_child(struct trial *trial, struct closer *closer,
 	if (error)
 		return error;
 	error = trial_run(trial, &job, false, &outcome);
-	closer_add_fd(closer, fd);
+	background_close_add_fd(closer, fd);
 	if (!error && (outcome.signal != SIGSEGV || outcome.pc != nowhere ||
 		       outcome.fault != nowhere))
 		error = error_create(0, "the thread went elsewhere");
 	return error;
 }
 
-static struct error *try_redirect(const struct arch_ops *arch, struct closer *closer,
+static struct error *try_redirect(const struct arch_ops *arch,
+				  struct background_close *closer,
 				  const struct uprobe_options *options)
 {
 	_cleanup_close_ int program_fd =
@@ -200,7 +205,7 @@ static struct error *try_redirect(const struct arch_ops *arch, struct closer *cl
 	return error;
 }
 
-static bool may_redirect(const struct arch_ops *arch, struct closer *closer,
+static bool may_redirect(const struct arch_ops *arch, struct background_close *closer,
 			 const struct uprobe_options *options)
 {
 	_cleanup_error_ struct error *error = try_redirect(arch, closer, options);
@@ -211,7 +216,8 @@ static bool may_redirect(const struct arch_ops *arch, struct closer *closer,
 	return !error;
 }
 
-static struct error *try_both(const struct arch_ops *arch, struct closer *closer,
+static struct error *try_both(const struct arch_ops *arch,
+			      struct background_close *closer,
 			      struct uprobe_options *ret)
 {
 	_cleanup_error_ struct error *no_multi = try_multi(arch, closer, ret);
@@ -222,8 +228,8 @@ static struct error *try_both(const struct arch_ops *arch, struct closer *closer
 	return try_perf(arch, closer, ret);
 }
 
-struct error *uprobe_choose(const struct arch_ops *arch, struct closer *closer,
-			    struct uprobe_options *ret)
+struct error *uprobe_choose(const struct arch_ops *arch,
+			    struct background_close *closer, struct uprobe_options *ret)
 {
 	struct error *error;
 

@@ -13,7 +13,8 @@
  * process and for nobody else: multi links before Linux 6.10 run it for the first
  * thread only. The error says why neither does it. What it opened is closed by @closer.
  */
-struct error *uprobe_choose(const struct arch_ops *arch, struct closer *closer,
+struct error *uprobe_choose(const struct arch_ops *arch,
+			    struct background_close *closer,
 			    struct uprobe_options *ret);
 
 #endif

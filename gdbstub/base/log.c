@@ -135,7 +135,7 @@ static void write_line(FILE *file, const char *prefix, const char *format, va_li
 	if (asprintf(&line, "%s%s\n", prefix, text) < 0)
 		line = NULL;
 	else if (file == stderr)
-		ending_write(STDERR_FILENO, line, strlen(line));
+		shutdown_write(STDERR_FILENO, line, strlen(line));
 	else
 		fputs(line, file);
 }

@@ -47,7 +47,7 @@ const char *patience_ended(struct patience *patience)
 	if (patience->verdict || now < patience->next_look)
 		return patience->verdict;
 	patience->next_look = now + LOOK_INTERVAL;
-	if (ending_asked())
+	if (shutdown_asked())
 		patience->verdict = "the server is asked to end";
 	else if (now >= patience->end)
 		patience->verdict = "it takes too long";

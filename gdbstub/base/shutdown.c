@@ -8,7 +8,7 @@
 
 enum { LOOK_INTERVAL = 20 }; /* ms */
 
-void ending_signals(sigset_t *set)
+void shutdown_signals(sigset_t *set)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT,
 				      SIGNAL_GUARD_ENDED};
@@ -18,12 +18,12 @@ void ending_signals(sigset_t *set)
 		sigaddset(set, signals[i]);
 }
 
-bool ending_asked(void)
+bool shutdown_asked(void)
 {
 	sigset_t pending, ending, both;
 
 	sigpending(&pending);
-	ending_signals(&ending);
+	shutdown_signals(&ending);
 	sigandset(&both, &pending, &ending);
 	return !sigisemptyset(&both);
 }
@@ -34,12 +34,12 @@ static bool wait_for_reader(int fd)
 	struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
 
 	while (poll(&pollfd, 1, LOOK_INTERVAL) <= 0)
-		if (ending_asked())
+		if (shutdown_asked())
 			return false;
 	return true;
 }
 
-int ending_write(int fd, const char *text, size_t len)
+int shutdown_write(int fd, const char *text, size_t len)
 {
 	while (len > 0) {
 		/* As much as a pipe has room for when it says that it has some. */

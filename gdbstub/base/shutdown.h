@@ -14,13 +14,13 @@
 enum { SIGNAL_GUARD_ENDED = SIGUSR1 };
 
 /** The signals that ask for the end. */
-void ending_signals(sigset_t *set);
+void shutdown_signals(sigset_t *set);
 /** Is one of them pending? It stays so. */
-bool ending_asked(void);
+bool shutdown_asked(void);
 /**
  * Writes all of a text. Gives up where nobody reads, once the end was asked for.
  * Returns 0 or a negative errno.
  */
-int ending_write(int fd, const char *text, size_t len);
+int shutdown_write(int fd, const char *text, size_t len);
 
 #endif

@@ -5,19 +5,20 @@
 #include "gdbstub/agent/expr.h"
 #include "gdbstub/agent/insn.h"
 
-void guess_add(struct guess *guess, uint64_t number)
+void critical_numbers_add(struct critical_numbers *numbers, uint64_t number)
 {
-	for (unsigned int i = 0; i < guess->count; i++) {
-		if (guess->number[i] == number)
+	for (unsigned int i = 0; i < numbers->count; i++) {
+		if (numbers->number[i] == number)
 			return;
 	}
-	if (guess->count < GUESS_NUMBERS_MAX)
-		guess->number[guess->count++] = number;
+	if (numbers->count < CRITICAL_NUMBERS_MAX)
+		numbers->number[numbers->count++] = number;
 }
 
 /* gdb has constants below zero extended by the operation after them. What is read at
  * is none. */
-static void add_constants(struct guess *guess, const struct agent_expr *expr)
+static void add_constants(struct critical_numbers *numbers,
+			  const struct agent_expr *expr)
 {
 	size_t count;
 	const struct agent_insn *insns = agent_expr_insns(expr, &count);
@@ -28,52 +29,55 @@ static void add_constants(struct guess *guess, const struct agent_expr *expr)
 		if (agent_opcode(insn->code)->class != AGENT_CLASS_CONST ||
 		    agent_opcode(next->code)->class == AGENT_CLASS_REF)
 			continue;
-		guess_add(guess, next->code == AGENT_EXT
-					 ? agent_extend(AGENT_EXT, insn->operand,
-							next->operand)
-					 : insn->operand);
+		critical_numbers_add(
+			numbers,
+			next->code == AGENT_EXT
+				? agent_extend(AGENT_EXT, insn->operand, next->operand)
+				: insn->operand);
 	}
 }
 
-void guess_init(struct guess *guess, const struct agent_list *conditions)
+void critical_numbers_init(struct critical_numbers *numbers,
+			   const struct agent_list *conditions)
 {
-	*guess = (struct guess){0};
+	*numbers = (struct critical_numbers){0};
 	for (size_t i = 0; i < conditions->count; i++) {
 		if (agent_expr_jumps_back(conditions->exprs[i])) {
-			*guess = (struct guess){.next_small = GUESS_SMALL};
+			*numbers = (struct critical_numbers){
+				.next_small = CRITICAL_NUMBERS_SMALL};
 			return;
 		}
-		add_constants(guess, conditions->exprs[i]);
+		add_constants(numbers, conditions->exprs[i]);
 	}
-	guess_add(guess, 0);
-	guess_add(guess, 1);
-	guess_add(guess, (uint64_t)INT32_MIN);
-	guess_add(guess, (uint64_t)INT64_MIN);
+	critical_numbers_add(numbers, 0);
+	critical_numbers_add(numbers, 1);
+	critical_numbers_add(numbers, (uint64_t)INT32_MIN);
+	critical_numbers_add(numbers, (uint64_t)INT64_MIN);
 }
 
 /* Numbers that are added meanwhile come last. */
-static void next_pair(struct guess *guess)
+static void next_pair(struct critical_numbers *numbers)
 {
-	guess->way = 0;
-	if (guess->second++ == guess->first) {
-		guess->first++;
-		guess->second = 0;
+	numbers->way = 0;
+	if (numbers->second++ == numbers->first) {
+		numbers->first++;
+		numbers->second = 0;
 	}
 }
 
-bool guess_next(struct guess *guess, uint64_t *number)
+bool critical_numbers_next(struct critical_numbers *numbers, uint64_t *number)
 {
 	uint64_t a, b;
 
-	if (guess->next_small < GUESS_SMALL) {
-		*number = guess->next_small++;
+	if (numbers->next_small < CRITICAL_NUMBERS_SMALL) {
+		*number = numbers->next_small++;
 		return true;
 	}
-	if (guess->first >= guess->count)
+	if (numbers->first >= numbers->count)
 		return false;
-	a = guess->number[guess->first];
-	b = guess->number[guess->second];
-	switch (guess->way++) {
+	a = numbers->number[numbers->first];
+	b = numbers->number[numbers->second];
+	switch (numbers->way++) {
 	case 0:
 		*number = a + b;
 		break;
@@ -82,7 +86,7 @@ bool guess_next(struct guess *guess, uint64_t *number)
 		break;
 	default:
 		*number = b - a;
-		next_pair(guess);
+		next_pair(numbers);
 		break;
 	}
 	return true;

@@ -11,10 +11,10 @@
 
 #include "gdbstub/agent/list.h"
 
-enum { GUESS_NUMBERS_MAX = 24, GUESS_SMALL = 256 };
+enum { CRITICAL_NUMBERS_MAX = 24, CRITICAL_NUMBERS_SMALL = 256 };
 
-struct guess {
-	uint64_t number[GUESS_NUMBERS_MAX];
+struct critical_numbers {
+	uint64_t number[CRITICAL_NUMBERS_MAX];
 	unsigned int count;
 	unsigned int next_small;
 	/* The next pair of numbers, and what to do with it. */
@@ -22,10 +22,11 @@ struct guess {
 };
 
 /** None if a condition may loop: to try many would take long. */
-void guess_init(struct guess *guess, const struct agent_list *conditions);
+void critical_numbers_init(struct critical_numbers *numbers,
+			   const struct agent_list *conditions);
 /** A number that a condition reads. Nothing if there are enough. */
-void guess_add(struct guess *guess, uint64_t number);
+void critical_numbers_add(struct critical_numbers *numbers, uint64_t number);
 /** False: there is none left. */
-bool guess_next(struct guess *guess, uint64_t *number);
+bool critical_numbers_next(struct critical_numbers *numbers, uint64_t *number);
 
 #endif

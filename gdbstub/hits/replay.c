@@ -26,8 +26,8 @@ struct replay {
 	bool noting;   /* evaluating: what is read becomes a piece */
 	bool has_read; /* ... something was */
 	unsigned int count;
-	struct piece piece[PIECES_MAX]; /* the first is what is watched */
-	struct guess guess;		/* numbers to show the others as */
+	struct piece piece[PIECES_MAX];	 /* the first is what is watched */
+	struct critical_numbers numbers; /* numbers to show the others as */
 };
 
 /* ---- the picture ---- */
@@ -74,7 +74,7 @@ static void note(struct replay *replay, uint64_t addr, const void *data, size_t 
 	piece->len = len;
 	memcpy(piece->actual, data, len);
 	memcpy(piece->shown, data, len);
-	guess_add(&replay->guess, as_number(data, len));
+	critical_numbers_add(&replay->numbers, as_number(data, len));
 }
 
 ssize_t replay_read_memory(struct inferior *inferior, uint64_t addr, void *data,
@@ -133,11 +133,13 @@ static bool make_false(struct replay *replay, const struct location *location,
 	uint64_t number;
 	bool found;
 
-	guess_init(&replay->guess, &location->conditions);
-	guess_add(&replay->guess, as_number(replay->piece[0].shown, location->len));
+	critical_numbers_init(&replay->numbers, &location->conditions);
+	critical_numbers_add(&replay->numbers,
+			     as_number(replay->piece[0].shown, location->len));
 	replay->noting = true;
 	found = !evaluate_conditions(location, thread, replay_read_memory);
-	while (!found && replay->count > 1 && guess_next(&replay->guess, &number))
+	while (!found && replay->count > 1 &&
+	       critical_numbers_next(&replay->numbers, &number))
 		found = try_number(replay, location, thread, number);
 	replay->noting = false;
 	if (!found)

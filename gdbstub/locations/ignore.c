@@ -87,7 +87,7 @@ struct error *ignore_next(struct inferior *inferior, const char *args,
 				    "expected a location and how many of its hits "
 				    "to ignore (0 to %d)",
 				    GATE_MAX);
-	error = place_find(inferior, text, &location);
+	error = location_named(inferior, text, &location);
 	if (error)
 		return error;
 	gate_set(ignore_gate(location), count);
@@ -113,7 +113,7 @@ struct error *ignore_all(struct inferior *inferior, const char *args,
 		return error_create(ENOMEM, "count");
 	if (!on && strcmp(word, "off") != 0)
 		return error_create(0, "expected on or off, not '%s'", word);
-	error = place_find(inferior, text, &location);
+	error = location_named(inferior, text, &location);
 	if (error)
 		return error;
 	gate_set(ignore_gate(location), on ? GATE_ENDLESS : 0);

@@ -122,8 +122,8 @@ static unsigned int find_all(const struct place *place, struct inferior *inferio
 	return count;
 }
 
-struct error *place_find(struct inferior *inferior, const char *text,
-			 struct location **ret)
+struct error *location_named(struct inferior *inferior, const char *text,
+			     struct location **ret)
 {
 	_cleanup_(place_deinit) struct place place = {0};
 	_cleanup_buffer_ struct buffer numbers = {0};

@@ -12,7 +12,7 @@
  * client has taken out since the last resume count, too: at a stop gdb does that to
  * all of them. Errors say what would do.
  */
-struct error *place_find(struct inferior *inferior, const char *text,
-			 struct location **ret);
+struct error *location_named(struct inferior *inferior, const char *text,
+			     struct location **ret);
 
 #endif

@@ -10,7 +10,7 @@
 /* Past stdio: in order with what the program itself writes to a terminal. */
 static void print(void *data, const char *text, size_t len)
 {
-	int err = ending_write((int)(intptr_t)data, text, len);
+	int err = shutdown_write((int)(intptr_t)data, text, len);
 
 	if (err < 0)
 		log_debug(LOG_STOPS, "output of a command is lost: %s", strerror(-err));

@@ -141,7 +141,7 @@ static struct error *monitor_explain(struct client *client, const char *args,
 
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
-	error = place_find(inferior, args, &location);
+	error = location_named(inferior, args, &location);
 	if (!error)
 		location_explain(location, out);
 	return error;

@@ -539,7 +539,7 @@ static bool wait_end(pid_t pid)
 		lateness_look(&lateness);
 		if (reap(pid))
 			return true;
-		if (ending_asked())
+		if (shutdown_asked())
 			lateness.patience = 0;
 		if (all_are_late(pid, &lateness))
 			return false;

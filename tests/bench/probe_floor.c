@@ -60,7 +60,7 @@ static int open_probes(const struct uprobe_options *options, pid_t pid, char *pa
 	return 0;
 }
 
-static int run(struct closer *closer, char **argv, char **offsets)
+static int run(struct background_close *closer, char **argv, char **offsets)
 {
 	_cleanup_error_ struct error *error = NULL;
 	struct probes probes = {.count = 0};
@@ -83,14 +83,14 @@ static int run(struct closer *closer, char **argv, char **offsets)
 		 waitpid(pid, &status, 0) < 0 || status != 0)
 		fprintf(stderr, "probe_floor: %s: status %#x\n", argv[0], status);
 	for (unsigned int i = 0; i < probes.count; i++)
-		closer_add_fd(closer, probes.fd[i]);
+		background_close_add_fd(closer, probes.fd[i]);
 	return status == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
 	char **end = argv + 1;
-	struct closer *closer;
+	struct background_close *closer;
 	int status;
 
 	while (*end && strcmp(*end, "--") != 0)
@@ -101,8 +101,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	*end = NULL;
-	closer = closer_create();
+	closer = background_close_create();
 	status = closer ? run(closer, argv + 1, end + 1) : 1;
-	closer_destroy(closer);
+	background_close_destroy(closer);
 	return status;
 }

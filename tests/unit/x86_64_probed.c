@@ -149,11 +149,11 @@ void put(const char *place, const struct insn_store *store,
 
 void skip_unless_redirecting(void)
 {
-	struct closer *closer = closer_create();
+	struct background_close *closer = background_close_create();
 	struct uprobe_options found;
 
 	skip_unless(uprobe_choose(arch_native(), closer, &found));
-	closer_destroy(closer);
+	background_close_destroy(closer);
 	if (!found.redirects)
 		cr_skip_test("programs may not set the PC here");
 	fixture.redirects = true;

@@ -51,7 +51,8 @@ void breakpoints_reset_counts(struct breakpoints *of)
 }
 
 /* The only location is "2". */
-struct error *place_find(struct inferior *of, const char *text, struct location **ret)
+struct error *location_named(struct inferior *of, const char *text,
+			     struct location **ret)
 {
 	static struct location location = {.number = 2};
 

@@ -30,7 +30,7 @@ static void begin(void)
 	struct error *error;
 	sigset_t set;
 
-	ending_signals(&set);
+	shutdown_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	self.pid = getpid();
 	error = mapped_files_read(&files, &self);

@@ -103,7 +103,7 @@ static bool has_page(pid_t pid)
 }
 
 static bool is_emulated(void (*function)(void), const struct uprobe_options *options,
-			struct closer *closer)
+			struct background_close *closer)
 {
 	const struct trial_job job = {function, 1, false};
 	_cleanup_close_ int program_fd = bpf_kernel_load_false(uprobe_kind(options));
@@ -122,13 +122,13 @@ static bool is_emulated(void (*function)(void), const struct uprobe_options *opt
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
 	page = has_page(trial.pid);
 	trial_deinit(&trial);
-	closer_add_fd(closer, fd);
+	background_close_add_fd(closer, fd);
 	return !page;
 }
 
 Test(emulated, as_the_kernel_does)
 {
-	struct closer *closer = closer_create();
+	struct background_close *closer = background_close_create();
 	struct uprobe_options options;
 	_cleanup_error_ struct error *error = NULL;
 
@@ -139,5 +139,5 @@ Test(emulated, as_the_kernel_does)
 	for (unsigned int i = 0; i < ROWS; i++)
 		cr_expect_eq(is_emulated(rows[i].function, &options, closer),
 			     rows[i].emulated, "%s", rows[i].name);
-	closer_destroy(closer);
+	background_close_destroy(closer);
 }

@@ -12,19 +12,19 @@
 #include "bpf/uprobe/uprobe_trial.h"
 #include "tests/unit/support.h"
 
-static struct closer *closer;
+static struct background_close *closer;
 static struct uprobe_options options;
 
 static void begin(void)
 {
 	use_uprobes(true);
-	closer = closer_create();
+	closer = background_close_create();
 	cr_assert_not_null(closer);
 }
 
 static void finish(void)
 {
-	closer_destroy(closer);
+	background_close_destroy(closer);
 }
 
 static void choose(void)
@@ -64,7 +64,7 @@ static struct trial_outcome outcome_at(const struct probe_place *place, int prog
 	cr_assert_null(trial_open_probe(&trial, place, &options, program_fd, &fd));
 	error = trial_run(&trial, &job, blocked, &outcome);
 	cr_assert_null(error, "%s", error ? error_text(error) : "");
-	closer_add_fd(closer, fd);
+	background_close_add_fd(closer, fd);
 	trial_deinit(&trial);
 	return outcome;
 }

@@ -32,7 +32,7 @@ static void redirect_once(const char *place)
 	cr_assert_eq(reg_write_u64(now, RIP, (uintptr_t)place), 0);
 	expect_equal(now, &then);
 	now = fetch();
-	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	cr_assert_eq(uprobe_put_back(&fixture.record, now), 0);
 	expect_equal(now, &then);
 	cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
 	fixture.shared->armed = 0;
@@ -104,7 +104,7 @@ WITHOUT_FLAGS(steps_are_redirected)
 		cr_assert_eq(fixture.records, 1);
 		now = fetch();
 		cr_expect_eq(get(now, RIP), arch_native()->nowhere);
-		cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+		cr_assert_eq(uprobe_put_back(&fixture.record, now), 0);
 		cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
 		fixture.shared->armed = 0;
 		info = resume(PTRACE_SINGLESTEP);
@@ -138,16 +138,16 @@ WITHOUT_FLAGS(each_location_has_its_own_text)
 	memcpy(text, at_frame, sizeof(text));
 	fixture.text_len = sizeof(text);
 	put(at_frame, &in_frame, NULL, NULL);
-	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	uprobe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
 	hit(BPF_TRUE);
 	pass();
 	text[4] ^= 1;
-	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	uprobe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
 	hit(BPF_MAYBE);
 	pass();
 	text[4] ^= 1;
 	text[0] ^= 1; /* that is where the trap is */
-	probe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
+	uprobe_arm(fixture.shared, (uintptr_t)at_frame, text, sizeof(text));
 	hit(BPF_TRUE);
 }
 
@@ -184,7 +184,7 @@ WITHOUT_FLAGS(maybes_have_the_state_before)
 	step_to(at_push);
 	then = *fetch();
 	hit(BPF_MAYBE);
-	cr_assert_eq(probe_put_back(&fixture.record, fetch()), 0);
+	cr_assert_eq(uprobe_put_back(&fixture.record, fetch()), 0);
 	cr_expect_eq(recorded(RIP), (uintptr_t)at_push);
 	cr_expect_eq(recorded(RSP), get(&then, RSP));
 	cr_expect_eq(fixture.record.stored_known, 1);

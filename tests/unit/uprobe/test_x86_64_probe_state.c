@@ -18,7 +18,7 @@ TestSuite(probe_perf, .fini = finish, .timeout = 300);
 static void read_stored(const struct insn_store *store, const struct regs *regs,
 			uint64_t *addr, uint8_t *bytes)
 {
-	cr_assert_eq(probe_store_addr(store, regs, addr), 0);
+	cr_assert_eq(uprobe_store_addr(store, regs, addr), 0);
 	cr_assert_eq(inferior_read(&fixture.tracee.inferior, *addr, bytes, store->len),
 		     store->len);
 }
@@ -36,7 +36,7 @@ static void expect_after(const char *place, const struct regs *now)
 	arch_native()->undo(decoder.insn, &undo);
 	undo.len = decoder.insn->size;
 	decoder_deinit(&decoder);
-	cr_expect(probe_is_after(&fixture.record, now, undo.len, undo.jumps));
+	cr_expect(uprobe_is_after(&fixture.record, now, undo.len, undo.jumps));
 	cr_expect_eq(undo.jumps, place == at_call || place == at_jump);
 	if (undo.jumps) {
 		cr_assert_eq(reg_write_u64(&elsewhere, RDX, get(now, RDX) + 1), 0);
@@ -45,7 +45,7 @@ static void expect_after(const char *place, const struct regs *now)
 		cr_assert_eq(reg_write_u64(&elsewhere, RIP, get(now, RIP) + 1), 0);
 	}
 	cr_expect_not(
-		probe_is_after(&fixture.record, &elsewhere, undo.len, undo.jumps));
+		uprobe_is_after(&fixture.record, &elsewhere, undo.len, undo.jumps));
 }
 
 /* One round: what ptrace shows before, what the record has, and that the instruction
@@ -69,7 +69,7 @@ static void undo_once(const char *place, const struct insn_store *store)
 	expect_after(place, now);
 	if (store->len > 0)
 		read_stored(store, &then, &addr, after);
-	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	cr_assert_eq(uprobe_put_back(&fixture.record, now), 0);
 	expect_equal(now, &then);
 
 	cr_assert_eq(regs_store(&fixture.tracee.thread, now, 0), 0);
@@ -135,7 +135,7 @@ Test(probe_multi, selectors_have_16_bits)
 
 		fixture.record.registers[row->bpf_offset / 8] |= 0xabcd0000;
 	}
-	cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+	cr_assert_eq(uprobe_put_back(&fixture.record, now), 0);
 	cr_expect_eq(get(now, CS), get(&then, CS));
 	cr_expect_eq(get(now, SS), get(&then, SS));
 }
@@ -158,7 +158,7 @@ WITH_FLAGS(flags_are_those_of_the_program)
 		hit(BPF_TRUE);
 		then = *fetch();
 		cr_assert_eq(reg_write_u64(&then, RIP, (uintptr_t)at_nop), 0);
-		cr_assert_eq(probe_put_back(&fixture.record, fetch()), 0);
+		cr_assert_eq(uprobe_put_back(&fixture.record, fetch()), 0);
 		flags = recorded(EFLAGS);
 		cr_assert_eq(flags, get(&then, EFLAGS));
 		ones |= flags;
@@ -195,7 +195,7 @@ WITHOUT_FLAGS(steps)
 		cr_expect_eq(fixture.record.verdict, BPF_MAYBE);
 		cr_expect(recorded(EFLAGS) & TF);
 		now = fetch();
-		cr_assert_eq(probe_put_back(&fixture.record, now), 0);
+		cr_assert_eq(uprobe_put_back(&fixture.record, now), 0);
 		cr_expect_eq(get(now, RIP), (uintptr_t)at_nop);
 		cr_expect_eq(get(now, EFLAGS) & TF, 0);
 		fixture.shared->armed = 0;

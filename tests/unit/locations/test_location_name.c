@@ -37,12 +37,12 @@ static void begin(void)
 	add(&nowhere, 0x10);
 }
 
-TestSuite(place, .init = begin);
+TestSuite(location_name, .init = begin);
 
 static struct location *find(const char *text)
 {
 	struct location *location = NULL;
-	struct error *error = place_find(&self, text, &location);
+	struct error *error = location_named(&self, text, &location);
 
 	cr_assert_null(error, "%s: %s", text, error ? error_text(error) : "");
 	return location;
@@ -51,14 +51,14 @@ static struct location *find(const char *text)
 static void refused(const char *text, const char *words)
 {
 	struct location *location = NULL;
-	_cleanup_error_ struct error *error = place_find(&self, text, &location);
+	_cleanup_error_ struct error *error = location_named(&self, text, &location);
 
 	cr_assert_not_null(error, "%s", text);
 	cr_assert_not_null(strstr(error_text(error), words), "%s: %s", text,
 			   error_text(error));
 }
 
-Test(place, numbers)
+Test(location_name, numbers)
 {
 	cr_assert_eq(find("1"), &function_start);
 	cr_assert_eq(find("4"), &nowhere);
@@ -67,7 +67,7 @@ Test(place, numbers)
 	refused("99999999999999999999999", "no location");
 }
 
-Test(place, addresses)
+Test(location_name, addresses)
 {
 	char text[32];
 
@@ -81,7 +81,7 @@ Test(place, addresses)
 	refused("*", "no address");
 }
 
-Test(place, symbols)
+Test(location_name, symbols)
 {
 	cr_assert_eq(find("place_test_function"), &function_start);
 	cr_assert_eq(find("place_test_function+2"), &function_inside);
@@ -93,14 +93,14 @@ Test(place, symbols)
 	refused("+2", "no location");
 }
 
-Test(place, anywhere_in_a_symbol)
+Test(location_name, anywhere_in_a_symbol)
 {
 	cr_assert_eq(find("place_test_variable"), &variable);
 	cr_assert_eq(find("place_test_variable+0x8"), &variable);
 	refused("place_test_variable+0x0", "no location");
 }
 
-Test(place, several)
+Test(location_name, several)
 {
 	static struct location again, inside;
 
@@ -112,13 +112,13 @@ Test(place, several)
 	cr_assert_eq(find("place_test_variable+0xc"), &inside);
 }
 
-Test(place, lines_are_known_to_gdb_only)
+Test(location_name, lines_are_known_to_gdb_only)
 {
 	refused("loop.c:27", "only gdb knows where loop.c:27 is");
 	refused("a::b", "no location a::b");
 }
 
-Test(place, no_locations)
+Test(location_name, no_locations)
 {
 	TAILQ_INIT(&breakpoints.locations);
 	refused("1", "no breakpoints or watchpoints");

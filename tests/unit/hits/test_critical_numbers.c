@@ -11,22 +11,22 @@ static const uint8_t sum[] = {CONST32(70000),	 CONST16(0x1234), AGENT_REF32,
 /* Again while 5. */
 static const uint8_t loop[] = {CONST8(5), IF_GOTO(0), CONST8(1), AGENT_END};
 
-static void begin(struct guess *guess, const uint8_t *bytecode, size_t len)
+static void begin(struct critical_numbers *numbers, const uint8_t *bytecode, size_t len)
 {
 	struct agent_list list = {0};
 
 	cr_assert_eq(agent_list_append(&list, make_expr(bytecode, len)), 0);
-	guess_init(guess, &list);
+	critical_numbers_init(numbers, &list);
 	agent_list_clear(&list);
 }
 
 /* Takes all that are left. */
-static bool comes(struct guess *guess, uint64_t wanted)
+static bool comes(struct critical_numbers *numbers, uint64_t wanted)
 {
 	bool found = false;
 	uint64_t number;
 
-	for (int i = 0; guess_next(guess, &number); i++) {
+	for (int i = 0; critical_numbers_next(numbers, &number); i++) {
 		found |= number == wanted;
 		cr_assert_lt(i, 10000, "no end");
 	}
@@ -35,16 +35,16 @@ static bool comes(struct guess *guess, uint64_t wanted)
 
 static bool is_tried(uint64_t wanted)
 {
-	struct guess guess;
+	struct critical_numbers numbers;
 
-	begin(&guess, sum, sizeof(sum));
-	guess_add(&guess, 1000000);
-	return comes(&guess, wanted);
+	begin(&numbers, sum, sizeof(sum));
+	critical_numbers_add(&numbers, 1000000);
+	return comes(&numbers, wanted);
 }
 
-Test(guess, numbers)
+Test(critical_numbers, numbers)
 {
-	for (uint64_t small = 0; small < GUESS_SMALL; small++)
+	for (uint64_t small = 0; small < CRITICAL_NUMBERS_SMALL; small++)
 		cr_expect(is_tried(small), "%ju", (uintmax_t)small);
 	cr_expect(is_tried(70000));
 	cr_expect(is_tried(70001));
@@ -62,34 +62,34 @@ Test(guess, numbers)
 }
 
 /* While others are tried already. */
-Test(guess, added_late)
+Test(critical_numbers, added_late)
 {
-	struct guess guess;
+	struct critical_numbers numbers;
 	uint64_t number;
 
-	begin(&guess, sum, sizeof(sum));
-	for (int i = 0; i < GUESS_SMALL + 30; i++)
-		cr_assert(guess_next(&guess, &number));
-	guess_add(&guess, 1000000);
-	cr_expect(comes(&guess, 1000000 - 70000));
+	begin(&numbers, sum, sizeof(sum));
+	for (int i = 0; i < CRITICAL_NUMBERS_SMALL + 30; i++)
+		cr_assert(critical_numbers_next(&numbers, &number));
+	critical_numbers_add(&numbers, 1000000);
+	cr_expect(comes(&numbers, 1000000 - 70000));
 }
 
-Test(guess, too_many)
+Test(critical_numbers, too_many)
 {
-	struct guess guess;
+	struct critical_numbers numbers;
 
-	begin(&guess, sum, sizeof(sum));
+	begin(&numbers, sum, sizeof(sum));
 	for (uint64_t i = 0; i < 100; i++)
-		guess_add(&guess, 1000000 * i);
-	cr_expect_eq(guess.count, GUESS_NUMBERS_MAX);
-	cr_expect(comes(&guess, 70000 + 1000000));
+		critical_numbers_add(&numbers, 1000000 * i);
+	cr_expect_eq(numbers.count, CRITICAL_NUMBERS_MAX);
+	cr_expect(comes(&numbers, 70000 + 1000000));
 }
 
-Test(guess, none_for_loops)
+Test(critical_numbers, none_for_loops)
 {
-	struct guess guess;
+	struct critical_numbers numbers;
 	uint64_t number;
 
-	begin(&guess, loop, sizeof(loop));
-	cr_expect_not(guess_next(&guess, &number));
+	begin(&numbers, loop, sizeof(loop));
+	cr_expect_not(critical_numbers_next(&numbers, &number));
 }

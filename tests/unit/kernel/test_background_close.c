@@ -31,10 +31,10 @@ static void told(struct closing *closing)
 	thing->elsewhere = !pthread_equal(pthread_self(), main_thread);
 }
 
-Test(closer, tells_each_once)
+Test(background_close, tells_each_once)
 {
 	enum { COUNT = 200 };
-	struct closer *closer = closer_create();
+	struct background_close *closer = background_close_create();
 	static struct thing things[COUNT];
 
 	main_thread = pthread_self();
@@ -43,30 +43,30 @@ Test(closer, tells_each_once)
 		cr_assert_geq(things[i].closing.fd, 0);
 	}
 	for (int i = 0; i < COUNT; i++)
-		closer_add(closer, &things[i].closing);
-	closer_collect(closer, true);
-	closer_collect(closer, true);
+		background_close_add(closer, &things[i].closing);
+	background_close_collect(closer, true);
+	background_close_collect(closer, true);
 	for (int i = 0; i < COUNT; i++) {
 		cr_expect_eq(things[i].times, 1);
 		cr_expect_not(things[i].open);
 		cr_expect_not(things[i].elsewhere);
 	}
-	closer_destroy(closer);
+	background_close_destroy(closer);
 }
 
-Test(closer, destroy_waits)
+Test(background_close, destroy_waits)
 {
-	struct closer *closer = closer_create();
+	struct background_close *closer = background_close_create();
 	struct thing thing = {.closing = {.fd = dup(0), .closed = told}};
 	int other = dup(0);
 
 	main_thread = pthread_self();
-	closer_add_fd(closer, other);
-	closer_add(closer, &thing.closing);
-	closer_destroy(closer);
+	background_close_add_fd(closer, other);
+	background_close_add(closer, &thing.closing);
+	background_close_destroy(closer);
 	cr_expect_eq(thing.times, 1);
 	cr_expect_lt(fcntl(other, F_GETFD), 0);
-	closer_destroy(NULL);
+	background_close_destroy(NULL);
 }
 
 /* A connection whose close waits until the other side, which reads nothing yet, has
@@ -93,24 +93,24 @@ static int make_lingering(int *lingering)
 	return other;
 }
 
-Test(closer, waits_for_nobody, .timeout = 300)
+Test(background_close, waits_for_nobody, .timeout = 300)
 {
-	struct closer *closer = closer_create();
+	struct background_close *closer = background_close_create();
 	struct thing slow = {.closing = {.closed = told}},
 		     quick = {.closing = {.fd = dup(0), .closed = told}};
 	int other = make_lingering(&slow.closing.fd);
 	char bytes[65536];
 
 	main_thread = pthread_self();
-	closer_add(closer, &slow.closing);
-	closer_add(closer, &quick.closing);
+	background_close_add(closer, &slow.closing);
+	background_close_add(closer, &quick.closing);
 	while (quick.times == 0)
-		closer_collect(closer, false);
+		background_close_collect(closer, false);
 	cr_expect_eq(slow.times, 0);
 	while (read(other, bytes, sizeof(bytes)) > 0)
 		;
-	closer_collect(closer, true);
+	background_close_collect(closer, true);
 	cr_expect_eq(slow.times, 1);
 	close(other);
-	closer_destroy(closer);
+	background_close_destroy(closer);
 }
