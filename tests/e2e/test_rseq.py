@@ -51,7 +51,8 @@ run("continue")
     t.match(rf" {served} ", row["text"], "the engine")
     t.check(row["hits"] >= THREADS * rounds, "each increment is a hit")
     t.equal(row["true"], 0, "true hits")
-    if kind == "break" and engine != "hardware":
+    # By itself truehit need not want a uprobe: on some machines hardware is cheaper.
+    if kind == "break" and engine == "uprobe":
         t.match("restartable sequence", gdb.results[0]["told"], "why")
 
 
