@@ -6,7 +6,6 @@
 
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/hit_costs.h"
-#include "gdbstub/locations/hit_costs.h"
 #include "gdbstub/text/text.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/traps.h"

@@ -249,7 +249,7 @@ def test_steps_and_hits_of_uprobes(t):
     """The end of a step at a uprobe, of a thread that had to be resumed twice for it."""
     need_uprobes(t)
     n = NonStop(t, 4)
-    n.client.monitor("set engine uprobe")
+    t.match("served by uprobe", n.client.monitor("set engine uprobe"), "the engine")
     steps_and_hits(t, n, 2000)
 
 
