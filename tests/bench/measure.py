@@ -16,7 +16,7 @@ import tempfile
 import bytecode
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LOOP = ROOT / "tests" / "progs" / "loop.c"
+LOOP = ROOT / "tests" / "progs" / "code" / "loop.c"
 EXTENSION = ROOT / "scripts" / "truehit-gdb.py"
 PIE_BASE = 0x555555554000  # where programs are without randomisation
 LIMIT = 300  # seconds: a run that takes longer hangs

@@ -14,9 +14,9 @@ import tempfile
 
 import measure
 
-SOURCE = measure.ROOT / "tests" / "progs" / "hits.c"
+SOURCE = measure.ROOT / "tests" / "progs" / "code" / "hits.c"
 EMULATED, STEPPED = "*f000", "f000"
-FUNCTIONS = 200  # tests/progs/hits.c has them
+FUNCTIONS = 200  # hits.c has them
 ENGINES = ("uprobe", "ptrace")
 
 # In gdb: times a command by each engine, the first time of which is for the change.

@@ -3,7 +3,7 @@
 """Random C conditions from the user's side: with conditions evaluated by the server,
 breakpoints stop where they do with conditions evaluated by gdb.
 
-The program is tests/progs/expressions.c. In each gdb a batch of conditions is tried:
+The program is tests/progs/code/expressions.c. In each gdb a batch of conditions is tried:
 first all of them by gdb, in one round of the program; then a few at a time by the
 server, hbreak and break, also several at one address. A condition's list of stops is
 the numbers of the iterations. gdb looks again at what the server reports, so hits
