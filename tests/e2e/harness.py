@@ -22,7 +22,8 @@ import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = HERE.parent / "progs"
+ROOT = HERE.parent.parent
+SOURCES = ROOT / "tests" / "progs"
 # Seconds until what hangs is ended, so many times more on a slow machine.
 PATIENCE = int(os.environ.get("TRUEHIT_PATIENCE", "1"))
 TEST_LIMIT = 600 * PATIENCE
@@ -64,8 +65,7 @@ class Config:
 
     @staticmethod
     def find(build):
-        root = HERE.parent.parent
-        candidates = [build, ".", root / "build", root]
+        candidates = [build, ".", ROOT / "build", ROOT]
         build = next((pathlib.Path(c).resolve() for c in candidates
                       if c and (pathlib.Path(c) / "truehit").is_file()), pathlib.Path.cwd())
         server = os.environ.get("TRUEHIT") or str(build / "truehit")

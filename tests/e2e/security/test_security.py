@@ -673,7 +673,7 @@ def test_setuid_server(t):
 
 def recipe():
     """README's commands for an ordinary user."""
-    text = (harness.HERE.parent.parent / "README").read_text()
+    text = (harness.ROOT / "README").read_text()
     rights = re.search(r"^Rights\n-+\n(.*?)^What it promises", text, re.S | re.M).group(1)
     return [re.split(r"\s{3,}", line)[0]
             for line in re.findall(r"^    # (.*)$", rights, re.M)]

@@ -3,14 +3,13 @@
 watchpoints over by. What stops with it is what stops without."""
 import json
 import os
-import pathlib
 import re
 import subprocess
 
 import harness
 import rsp
 
-SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "truehit-gdb.py"
+SCRIPT = harness.ROOT / "scripts" / "truehit-gdb.py"
 DECIDED = r"^truehit decides watchpoint"
 # Conditions on local variables are left to gdb elsewhere.
 LOCALS_ARE_DECIDED = os.uname().machine == "x86_64"

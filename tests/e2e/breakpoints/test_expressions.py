@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Some random C conditions; scripts/fuzz expressions tries as many as one likes."""
-import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "fuzz"))
-import expressions
 import harness
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "fuzz"))
+import expressions
 
 COUNT = 60 // harness.PATIENCE
 
