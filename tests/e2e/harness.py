@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -521,7 +520,7 @@ def _try_bpf():
     return None
 
 
-# Running tests
+# Virtual machines
 
 def machines(*marks):
     """Of a test: scripts/check --vm-all runs it in each machine, as each user. The marks are
@@ -530,141 +529,3 @@ def machines(*marks):
         function.machines = marks
         return function
     return mark
-
-
-def run_test(config, name, function, log):
-    """In a child: runs one test; the exit status is 0 passed, 1 failed, 2 skipped.
-    The last line of the log is the reason."""
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.setsid()
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    signal.signal(signal.SIGALRM, on_alarm)
-    signal.alarm(TEST_LIMIT)
-    test = Test(config, name)
-    status, reason = 0, ""
-    try:
-        function(test)
-    except Skip as skip:
-        status, reason = 2, str(skip)
-    except Failure as failure:
-        status, reason = 1, str(failure)
-        traceback.print_exc(file=sys.stdout)
-    except Exception as error:  # noqa: a broken test is a failed test
-        status, reason = 1, f"{type(error).__name__}: {error}"
-        traceback.print_exc(file=sys.stdout)
-    signal.alarm(0)
-    problems = test.close()
-    if problems and status != 1:
-        status, reason = 1, "; ".join(problems)
-    test.show_logs()
-    shutil.rmtree(test.dir, ignore_errors=True)
-    print(reason.replace("\n", " "), end="", flush=True)
-    os._exit(status)
-
-
-def on_alarm(signo, frame):
-    raise Failure(f"the test has not ended within {TEST_LIMIT} s")
-
-
-def run_all(config, tests, report, jobs):
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    report.note(f"server: {config.server}, gdb: {config.gdb}, programs: {config.progs}")
-    running, queue = {}, list(tests)
-    while running or queue:
-        while queue and len(running) < jobs:
-            name, function = queue.pop(0)
-            log = os.memfd_create("log")
-            sys.stdout.flush()
-            pid = os.fork()
-            if pid == 0:
-                run_test(config, name, function, log)
-            running[pid] = (name, log, time.monotonic())
-        try:
-            pid, status = os.waitpid(-1, 0)
-        except KeyboardInterrupt:
-            for pid in running:
-                os.kill(pid, signal.SIGKILL)
-            end_descendants()
-            raise
-        if pid not in running:
-            continue
-        name, log, start = running.pop(pid)
-        with os.fdopen(log, "rb") as file:
-            file.seek(0)
-            text = file.read().decode(errors="replace")
-        code = os.waitstatus_to_exitcode(status)
-        report.result(name, code, text, time.monotonic() - start)
-        if code not in (0, 1, 2):
-            end_orphans(running)
-
-
-def end_orphans(running):
-    """Ends what a killed test left behind (it is our child now)."""
-    keep = set(running)
-    for pid in running:
-        keep.update(descendants(pid))
-    for pid in descendants(os.getpid()):
-        if pid not in keep:
-            os.kill(pid, signal.SIGKILL)
-
-
-class Report:
-    verbose = False
-
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    def result(self, name, code, text, seconds):
-        body, _, reason = text.rpartition("\n")
-        if code == 0:
-            self.passed += 1
-        elif code == 2:
-            self.skipped += 1
-        else:
-            self.failed += 1
-            if code != 1:
-                reason = f"the test process ended with {code}"
-        self.show(name, {0: "pass", 2: "skip"}.get(code, "FAIL"), reason, body, seconds)
-
-
-class LineReport(Report):
-    @staticmethod
-    def note(text):
-        print(text)
-
-    def show(self, name, result, reason, body, seconds):
-        print(f"{result}  {name} ({seconds:.1f} s){': ' + reason if reason else ''}")
-        if result == "FAIL" or self.verbose:
-            print("    | " + body.replace("\n", "\n    | "))
-        sys.stdout.flush()
-
-    def finish(self):
-        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
-        return 1 if self.failed else 0
-
-
-class TapReport(Report):
-    def __init__(self, count):
-        super().__init__()
-        self.number = 0
-        print(f"1..{count}", flush=True)
-
-    @staticmethod
-    def note(text):
-        print("# " + text)
-
-    def show(self, name, result, reason, body, seconds):
-        self.number += 1
-        ok = "not ok" if result == "FAIL" else "ok"
-        reason = reason.replace("#", "no.")
-        told = {"skip": f" # SKIP {reason}", "FAIL": f": {reason[:300]}"}.get(result, "")
-        print(f"{ok} {self.number} - {name}{told}")
-        if result == "FAIL" or self.verbose:
-            print("# " + (body + "\n" + reason).replace("\n", "\n# "))
-        sys.stdout.flush()
-
-    def finish(self):
-        print(f"# {self.passed} passed, {self.failed} failed, {self.skipped} skipped")
-        return 1 if self.failed else 0

@@ -4,7 +4,7 @@ import re
 
 import harness
 from test_protocol import start, symbol
-from test_uprobe import need_uprobes
+from uprobes import need_uprobes
 
 
 def explain(t, setup, location, program="conditions", arguments=(), go="main", start=None):

@@ -8,8 +8,8 @@ import time
 
 import harness
 import rsp
-from test_storm import (NEVER, PASS, PASS_ALL, SCALE, SEED, Background, Session, Storm,
-                        condition, run_disturbed)
+from storms import (NEVER, PASS, PASS_ALL, SCALE, SEED, Background, Session, Storm, condition,
+                    run_disturbed)
 
 RAX, RCX, RBP, RSP = 0, 2, 6, 7
 KINDS = "push move load add call branch jump leave return".split()

@@ -3,10 +3,9 @@
 part, with what happens then: doc/exactness/text.md names the test of each way."""
 import contextlib
 import os
-import re
 
 import harness
-from test_uprobe import need_uprobes, text_session
+from uprobes import need_uprobes, text_session
 
 ARGUMENT = {"x86_64": "$rdi", "aarch64": "$x0"}[os.uname().machine]
 TRAP = {"x86_64": "cc", "aarch64": "000020d4"}[os.uname().machine]

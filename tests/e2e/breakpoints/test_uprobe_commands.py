@@ -4,11 +4,9 @@ commands, chosen at random, are given in sessions with traps of the stub's, with
 and with an engine that changes all the time. COMMANDS_SEED and STORM_SCALE make other
 runs, and more of them, by hand."""
 import os
-import re
 
-import harness
-from test_storm import SCALE
-from test_uprobe import engines, need_uprobes
+from storms import SCALE
+from uprobes import engines, need_uprobes
 
 SEED = int(os.environ.get("COMMANDS_SEED", "1"))
 LENGTH = 150

@@ -7,9 +7,9 @@ import subprocess
 
 import harness
 import rsp
+from storms import SCALE
 from test_nonstop import NonStop
-from test_storm import SCALE
-from test_uprobe import NEVER, engines, need_uprobes
+from uprobes import NEVER, engines, need_uprobes
 
 ENGINES = "uprobe", "ptrace", "auto", "hardware"
 RDI, RBP, RSP, R15, RIP = 5, 6, 7, 15, 16

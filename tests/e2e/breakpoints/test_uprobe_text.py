@@ -2,13 +2,12 @@
 """Uprobes are at places in files: files that are deleted, replaced, or of other mounts,
 are mapped twice, come and go, or whose text the program changes."""
 import os
-import re
 import shutil
 import subprocess
 
 import attached
-from test_storm import SCALE
-from test_uprobe import engines, need_uprobes, text_session
+from storms import SCALE
+from uprobes import engines, need_uprobes, text_session
 
 PERIOD = 256
 RDI, RIP = 5, 16

@@ -9,7 +9,7 @@ import time
 
 import harness
 import rsp
-from test_uprobe import need_uprobes
+from uprobes import need_uprobes
 
 FEATURES = "qSupported:multiprocess+;swbreak+;hwbreak+;fork-events+;vfork-events+;no-resumed+"
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the server listens, and what it says to a bad command line."""
 import os
-import re
 import signal
 import socket
-import subprocess
 
 import harness
 import rsp

@@ -2,7 +2,6 @@
 """Users with fewer rights: everything works, only the engine differs."""
 import os
 import re
-import shutil
 import subprocess
 
 import harness

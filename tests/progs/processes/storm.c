@@ -31,9 +31,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kinds.h"
+
 enum { PATIENCE = 30000, CHURN_CALLS = 8 }; /* ms until something is lost for good */
 
-/* The file; test_storm.py knows the order. */
+/* The file; storms.py knows the order. */
 static struct counts {
 	atomic_ulong go;		 /* the test says: 1 begin, 2 be quiet (but
 					  * a leader that is to end does) */
@@ -44,9 +46,9 @@ static struct counts {
 	atomic_ulong children, chlds;	 /* forked; SIGCHLD */
 	atomic_ulong raised, trapped;	 /* SIGTRAP of its own */
 	atomic_ulong errors, done;
-	atomic_ulong places[20];       /* addresses in kinds() and others() */
-	atomic_ulong resizes, resized; /* SIGWINCH to the process, and handled */
-	atomic_ulong conts;	       /* SIGCONT handled */
+	atomic_ulong places[KINDS_PLACES]; /* of instructions: kinds.h */
+	atomic_ulong resizes, resized;	   /* SIGWINCH to the process, and handled */
+	atomic_ulong conts;		   /* SIGCONT handled */
 } * counts;
 
 static pthread_t *workers;
@@ -70,141 +72,11 @@ void hit(unsigned long i, const char *data)
 		atomic_fetch_add(&counts->trues, 1);
 }
 
-#ifdef __x86_64__
-/* Its result tells of an instruction that was executed twice, or not at all. */
-unsigned long kinds(unsigned long i, const unsigned long *seven);
-extern const char kinds_push[], kinds_move[], kinds_store[], kinds_update[],
-	kinds_count[], kinds_load[], kinds_add[], kinds_call[], kinds_branch[],
-	kinds_jump[], kinds_leave[], kinds_return[];
-unsigned long kinds_counted;
-__asm__(".pushsection .text\n"
-	".type kinds,@function\n"
-	".globl kinds\n"
-	"kinds: .cfi_startproc\n"
-	"kinds_push: push %rbp\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbp, -16\n"
-	"kinds_move: mov %rsp, %rbp\n"
-	".cfi_def_cfa_register %rbp\n"
-	"sub $16, %rsp\n"
-	"lea 1(%rdi), %rax\n"
-	"kinds_store: mov %rax, -8(%rbp)\n"
-	"kinds_update: add %rdi, -8(%rbp)\n"
-	"kinds_count: addq $1, kinds_counted(%rip)\n"
-	"kinds_load: mov (%rsi), %rcx\n"
-	"kinds_add: add %rcx, %rax\n"
-	"kinds_call: call kinds_inner\n"
-	"test $1, %dil\n"
-	"kinds_branch: jz 1f\n"
-	"add $2, %rax\n"
-	"1: add -8(%rbp), %rax\n"
-	"kinds_jump: jmp kinds_leave\n"
-	"ud2\n"
-	"kinds_leave: leave\n"
-	".cfi_def_cfa %rsp, 8\n"
-	"kinds_return: ret\n"
-	".cfi_endproc\n"
-	".size kinds, .-kinds\n"
-	"kinds_inner: lea 1(%rax, %rax, 2), %rax\n"
-	"ret\n"
-	".popsection\n");
-
-/* The same of instructions that cannot be undone. */
-unsigned long others(unsigned long i, const unsigned long *seven);
-extern const char others_ask[], others_write[], others_rewrite[], others_exchange[],
-	others_indirect[], others_vector[], others_x87[], others_string[];
-__asm__(".pushsection .text\n"
-	".type others,@function\n"
-	".globl others\n"
-	"others: push %rbx\n"
-	"sub $32, %rsp\n"
-	"xor %eax, %eax\n"
-	"xor %ecx, %ecx\n"
-	"others_ask: cpuid\n"
-	"mov %rsi, %rbx\n"
-	"lea 8(%rsp), %rdx\n"
-	"lea 1(%rdi), %rax\n"
-	"others_write: mov %rax, (%rdx)\n"
-	"others_rewrite: add %rdi, (%rdx)\n"
-	"others_exchange: xchg %rax, (%rdx)\n"
-	"others_indirect: call *others_target(%rip)\n"
-	"movq %rax, %xmm0\n"
-	"others_vector: paddq %xmm0, %xmm0\n"
-	"movq %xmm0, %rcx\n"
-	"fildq (%rdx)\n"
-	"others_x87: fadd %st(0), %st\n"
-	"fistpq (%rdx)\n"
-	"others_string: lodsq\n"
-	"sub %rbx, %rsi\n"
-	"add %rsi, %rax\n"
-	"add %rcx, %rax\n"
-	"add (%rdx), %rax\n"
-	"add $32, %rsp\n"
-	"pop %rbx\n"
-	"ret\n"
-	".size others, .-others\n"
-	".popsection\n"
-	".pushsection .data.rel.ro, \"aw\"\n"
-	".balign 8\n"
-	"others_target: .quad kinds_inner\n"
-	".popsection\n");
-
-static void note_places(void)
-{
-	const char *const places[] = {
-		kinds_push,	 kinds_move,	kinds_store,	kinds_update,
-		kinds_count,	 kinds_load,	kinds_add,	kinds_call,
-		kinds_branch,	 kinds_jump,	kinds_leave,	kinds_return,
-		others_ask,	 others_write,	others_rewrite, others_exchange,
-		others_indirect, others_vector, others_x87,	others_string,
-	};
-
-	for (int i = 0; i < 20; i++)
-		atomic_store(&counts->places[i], (unsigned long)places[i]);
-}
-
-static void call_others(unsigned long i)
-{
-	static const unsigned long seven = 7;
-
-	if (others(i, &seven) != 14 * i + 25)
-		atomic_fetch_add(&counts->errors, 1);
-	hit(i, page);
-}
-
-static void call_kinds(unsigned long i)
-{
-	static const unsigned long seven = 7;
-	unsigned long result = kinds(i, &seven);
-
-	if (result != 3 * (i + 8) + 1 + 2 * (i % 2) + 2 * i + 1)
-		atomic_fetch_add(&counts->errors, 1);
-	hit(i, page);
-}
-#else
-static void note_places(void)
-{
-}
-
-static void call_kinds(unsigned long i)
-{
-	hit(i, page);
-}
-
-static void call_others(unsigned long i)
-{
-	hit(i, page);
-}
-#endif
-
 static void call(unsigned long i)
 {
-	if (calls_kinds)
-		call_kinds(i);
-	else if (calls_others)
-		call_others(i);
-	else
-		hit(i, page);
+	if (calls_kinds ? !kinds_agree(i) : calls_others && !others_agree(i))
+		atomic_fetch_add(&counts->errors, 1);
+	hit(i, page);
 }
 
 static int over(void)
@@ -590,7 +462,7 @@ int main(int argc, char **argv)
 	if (!workers || page == MAP_FAILED || counts == MAP_FAILED)
 		return 1;
 	atomic_store(&counts->watched_at, (unsigned long)watched);
-	note_places();
+	kinds_note_places(counts->places);
 	calls_kinds = strchr(letters, 'k') != NULL;
 	calls_others = strchr(letters, 'o') != NULL;
 	blocks_all = strchr(letters, 's') != NULL;
