@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The bytecode of conditions, for truehit's extension for gdb, truehit-gdb.py: gdb's own
+compiler makes it, where the names in a condition mean what they are to mean."""
+import re
+
+import gdb
+
+# ---- An assembler for the listings of `maint agent-eval` ----
+
+# Name: code, bytes of the operand. Source: gdbsupport/ax.def, "The GDB Agent
+# Expression Mechanism". What is not here is not for conditions.
+OPERATIONS = {
+    "add": (0x02, 0), "sub": (0x03, 0), "mul": (0x04, 0),
+    "div_signed": (0x05, 0), "div_unsigned": (0x06, 0),
+    "rem_signed": (0x07, 0), "rem_unsigned": (0x08, 0),
+    "lsh": (0x09, 0), "rsh_signed": (0x0a, 0), "rsh_unsigned": (0x0b, 0),
+    "log_not": (0x0e, 0), "bit_and": (0x0f, 0), "bit_or": (0x10, 0),
+    "bit_xor": (0x11, 0), "bit_not": (0x12, 0),
+    "equal": (0x13, 0), "less_signed": (0x14, 0), "less_unsigned": (0x15, 0),
+    "ext": (0x16, 1), "ref8": (0x17, 0), "ref16": (0x18, 0), "ref32": (0x19, 0),
+    "ref64": (0x1a, 0), "if_goto": (0x20, 2), "goto": (0x21, 2),
+    "const8": (0x22, 1), "const16": (0x23, 2), "const32": (0x24, 4),
+    "const64": (0x25, 8), "reg": (0x26, 2), "end": (0x27, 0), "dup": (0x28, 0),
+    "pop": (0x29, 0), "zero_ext": (0x2a, 1), "swap": (0x2b, 0), "pick": (0x32, 1),
+    "rot": (0x33, 0),
+}
+LINE = re.compile(r"^ *(\d+)  (\S+)(?: (-?\d+))?$")
+RBP, RIP = 6, 16  # gdb's numbers of registers in agent expressions
+
+
+class Refused(Exception):
+    """Why a condition is left to gdb."""
+
+
+# What asking gdb may end in; UnicodeDecodeError is a ValueError.
+FAILURES = (Refused, gdb.error, RuntimeError, ValueError)
+
+
+def parse_listing(text):
+    """The operations of a listing: pairs of name and operand (None: it has none)."""
+    code = []
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if not match:
+            continue
+        offset, name, operand = match.groups()
+        if name not in OPERATIONS:
+            raise Refused(f"the operation {name} is not for conditions")
+        if int(offset) != code_size(code) or (operand is None) != (OPERATIONS[name][1] == 0):
+            raise Refused("gdb's listing of the bytecode is not understood")
+        code.append((name, None if operand is None else int(operand)))
+    if not code or code[-1][0] != "end":
+        raise Refused("gdb lists no bytecode")
+    return code
+
+
+def code_size(code):
+    return sum(1 + OPERATIONS[name][1] for name, _ in code)
+
+
+def assemble(code, base=0):
+    """The bytes of operations that begin at the offset base."""
+    data = bytearray()
+    for name, operand in code:
+        opcode, size = OPERATIONS[name]
+        if name in ("goto", "if_goto"):
+            operand += base
+        data.append(opcode)
+        if size:
+            data += (operand & ((1 << 8 * size) - 1)).to_bytes(size, "big")
+    return bytes(data)
+
+
+MI_RECORD = re.compile(r'^[~@&]"((?:[^"\\]|\\.)*)"$', re.M)
+ESCAPED = re.compile(r"\\([0-7]{3}|.)")
+
+
+def plain(text):
+    """In MI, gdb 18 writes the text of gdb.execute() as records, also within others."""
+    def unescape(match):
+        code = match.group(1)
+        return chr(int(code, 8)) if len(code) == 3 else {"n": "\n", "t": "\t"}.get(code, code)
+
+    while MI_RECORD.match(text):
+        text = ESCAPED.sub(unescape, "".join(MI_RECORD.findall(text)))
+    return text
+
+
+def capture(command):
+    return plain(gdb.execute(command, to_string=True))
+
+
+def ask(command):
+    """What a command prints in the innermost frame of the selected thread, or its error.
+    An exception from gdb.execute would have gdb forget that it waits for the program,
+    when this happens on the way to a resume: `thread apply -c` raises none."""
+    thread = gdb.selected_thread()
+    if not thread:
+        raise Refused("there is no process")
+    number = f"{thread.inferior.num}.{thread.num}"
+    return capture(f"thread apply {number} -q -c {command}")
+
+
+def compile_expression(text):
+    """What gdb's compiler makes of an expression at the innermost frame's PC."""
+    listing = ask(f"maint agent-eval {text}")
+    if not re.search("^ *0  ", listing, re.M):
+        raise Refused(f"gdb cannot compile it: {listing.strip()}")
+    return parse_listing(listing)
+
+
+def guarded(code, low, high):
+    """The bytecode of a condition that holds wherever the PC is not in low..high."""
+    head = [("reg", RIP), ("const64", low), ("sub", None), ("const64", high - low + 1),
+            ("less_unsigned", None), ("if_goto", 0), ("const8", 1), ("end", None)]
+    size = code_size(head)
+    head[5] = ("if_goto", size)
+    return assemble(head) + assemble(code, size)
+
+
+# ---- What the names in an expression mean ----
+
+def identifiers(text):
+    """All words that may be names of variables; those after a $ are not."""
+    text = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])*\'', " ", text)
+    return sorted(set(re.findall(r"(?<![\w$])[A-Za-z_]\w*", text)))
+
+
+def lookup(name, block):
+    """The symbol, and whether it depends on the frame."""
+    symbol, is_member_of_this = gdb.lookup_symbol(name, block) if block else (None, False)
+    if symbol is None and not block:
+        symbol = gdb.lookup_global_symbol(name) or gdb.lookup_static_symbol(name)
+    return symbol, is_member_of_this or (symbol is not None and symbol.needs_frame)
+
+
+def meaning(text, block):
+    """What to compare in order to see whether names mean the same elsewhere."""
+    found = []
+    for name in identifiers(text):
+        symbol, _ = lookup(name, block)
+        where = symbol and (symbol.symtab.filename if symbol.symtab else "", symbol.line,
+                            symbol.addr_class, symbol.needs_frame)
+        found.append((name, where))
+    return found
+
+
+def block_key(block):
+    return block.start, block.end, str(block.function)
+
+
+def block_chain(block):
+    """The keys of a block and of those around it, up to its function's."""
+    keys = []
+    while block and not block.is_static and not block.is_global:
+        keys.append(block_key(block))
+        if block.function:
+            break
+        block = block.superblock
+    return keys
+
+
+def local_names(text, block):
+    return [name for name in identifiers(text) if lookup(name, block)[1]]
+
+
+def innermost_block(names, block):
+    """The key of the innermost block that has one of these variables."""
+    while block and not block.is_static and not block.is_global:
+        if any(symbol.name in names for symbol in block):
+            return block_key(block)
+        if block.function:
+            break
+        block = block.superblock
+    raise Refused("it reads what is not a plain local variable")
+
+
+# ---- Frames with a frame pointer ----
+
+PROLOGUE = re.compile(rb"(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
+FRAME_POINTER = re.compile(r"\b[re]?bpl?\b|^(leave|enter)", re.I)
+
+
+def framed_run(frame, block):
+    """The first and the last PC around the frame's, in the block with this key, at
+    which the frame pointer is the one of the function's frame."""
+    start, end = block_chain(frame.block())[-1][:2]
+    head = gdb.selected_inferior().read_memory(start, min(16, end - start)).tobytes()
+    prologue = PROLOGUE.match(head)
+    if not prologue:
+        raise Refused("the function keeps no frame pointer")
+    pcs = []
+    for insn in frame.architecture().disassemble(start + prologue.end(), end - 1):
+        if block in block_chain(gdb.block_for_pc(insn["addr"])):
+            pcs.append(insn["addr"])
+        elif frame.pc() in pcs:
+            break
+        else:
+            pcs = []
+        # A variable relative to the frame pointer does not change it.
+        if FRAME_POINTER.search(re.sub(r"[([][^)\]]*[)\]]", "", insn["asm"])):
+            break
+    if frame.pc() not in pcs:
+        raise Refused("the frame pointer is not set up here")
+    return pcs[0], pcs[-1]
+
+
+def compile_local(text, names):
+    """The bytecode of a condition that reads these local variables."""
+    frame = gdb.selected_frame()
+    if frame.architecture().name() != "i386:x86-64":
+        raise Refused("it reads local variables")
+    if frame != gdb.newest_frame() or frame.type() != gdb.NORMAL_FRAME:
+        raise Refused("it reads variables of an outer frame")
+    for name in names:
+        if "multi-location" in ask(f"info address {name}"):
+            raise Refused(f"{name} changes its home")
+    code = compile_expression(text)
+    if any(name == "reg" and operand != RBP for name, operand in code):
+        raise Refused("it reads local variables that live in registers")
+    return guarded(code, *framed_run(frame, innermost_block(names, frame.block())))
