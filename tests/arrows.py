@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks that an include leads into the same room or one below it: arrows.py
+"""Checks that an include leads into the same room or one below it, and that no folder and
+no file has grown too much: arrows.py
 
 The rooms are the directories with a sources.am; Makefile.am includes these from the bottom
 up. The two processors' directories belong to arch/, and only arch/ may include what is in
-them. A room has at most 30 files, a file at most 600 lines; no two files of the same name
-are in rooms that may include one another. If something is not so, the exit status is 1.
+them. No two files of the same name are in rooms that may include one another, nor two test
+programs. A folder of the server, the tests or the scripts has at most 30 source files, each
+of at most 600 lines. If something is not so, the exit status is 1.
 """
 import collections
 import pathlib
@@ -15,6 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES_MAX, LINES_MAX = 30, 600
 TOPS = ("gdbstub", "bpf", "arch")
+SOURCES = (".c", ".h", ".py", ".S")
 
 
 def rooms():
@@ -64,13 +67,16 @@ def complaints_of(path, order):
             yield f"{where}, which is a processor's own"
 
 
-def too_large(paths, order):
-    """Rooms and files that have grown too much."""
-    sizes = collections.Counter(room_of(path, order) if not is_processors(path)
-                                else str(path.parent) for path in paths)
-    for room, count in sizes.items():
+def files_below(tops, suffixes):
+    return sorted(path.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("*")
+                  if path.suffix in suffixes)
+
+
+def too_large(paths):
+    """Folders and files that have grown too much."""
+    for folder, count in collections.Counter(path.parent for path in paths).items():
         if count > FILES_MAX:
-            yield f"{room}/: {count} files, at most {FILES_MAX}"
+            yield f"{folder}/: {count} files, at most {FILES_MAX}"
     for path in paths:
         lines = (ROOT / path).read_text(encoding="utf-8").count("\n")
         if lines > LINES_MAX:
@@ -78,7 +84,7 @@ def too_large(paths, order):
 
 
 def same_names(paths):
-    """Files of rooms that have one name; nobody includes those of a processor."""
+    """Files that have one name; nobody includes those of a processor."""
     by_name = collections.defaultdict(list)
     for path in paths:
         if not is_processors(path):
@@ -90,10 +96,10 @@ def same_names(paths):
 
 def main():
     order = rooms()
-    paths = sorted(path.relative_to(ROOT) for top in TOPS
-                   for path in (ROOT / top).rglob("*.[ch]"))
+    paths = files_below(TOPS, (".c", ".h"))
     found = [line for path in paths for line in complaints_of(path, order)]
-    found += [*too_large(paths, order), *same_names(paths)]
+    found += [*same_names(paths), *same_names(files_below(("tests/progs",), (".c",))),
+              *too_large(files_below((*TOPS, "tests", "scripts"), SOURCES))]
     for line in found:
         print(line)
     return 1 if found or not paths else 0
