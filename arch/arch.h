@@ -235,7 +235,8 @@ struct memory_tags {
 	ssize_t (*write)(pid_t tid, uint64_t addr, uint8_t *tags, size_t count);
 };
 
-struct cs_insn; /* capstone/capstone.h */
+struct cs_insn;	      /* capstone/capstone.h */
+struct displaced_ops; /* arch/displaced.h */
 
 struct arch_ops {
 	const char *name; /* "x86_64" */
@@ -327,6 +328,8 @@ struct arch_ops {
 	 * NULL: no instruction can be undone.
 	 */
 	void (*undo)(const struct cs_insn *insn, struct insn_undo *ret);
+	/** How instructions are executed elsewhere; NULL: it is not known. */
+	const struct displaced_ops *displaced;
 	int frame_pointer_dwarf; /* its number in call frame information */
 	const struct status_word *shadow_stack; /* where a thread has one; or NULL */
 	int capstone_arch, capstone_mode;	/* cs_arch, cs_mode */

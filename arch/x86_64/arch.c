@@ -79,6 +79,7 @@ static const struct arch_ops x86_64 = {
 	.thread_area = x86_64_thread_area,
 	.accesses = x86_64_accesses,
 	.undo = x86_64_undo,
+	.displaced = &x86_64_displaced,
 	.frame_pointer_dwarf = 6,
 	.shadow_stack = &shadow_stack,
 	.capstone_arch = CS_ARCH_X86,

@@ -9,6 +9,8 @@
 #include <capstone/capstone.h>
 #include <string.h>
 
+#include "arch/x86_64/opcode.h"
+
 /* What an instruction changes besides general registers, flags and the PC. */
 enum effect {
 	UNKNOWN,
@@ -228,73 +230,10 @@ static const uint8_t effects[X86_INS_ENDING] = {
 };
 
 enum {
-	REX_W = 0x08,
-	LOCK = 0xf0,
-	REPNE = 0xf2,
-	REP = 0xf3,
-	OPERAND_SIZE = 0x66,
-	ADDRESS_SIZE = 0x67,
-	FS = 0x64,
-	GS = 0x65,
 	EVEX = 0x62,
 	INDIRECT = 0xff, /* among others: call, far call, jmp, far jmp */
 	WORD = 8,
 };
-
-/* What comes before the operands. */
-struct opcode {
-	bool lock, rep, repne, operand_size, address_size;
-	bool wide;     /* REX.W, which beats the operand size */
-	bool segment;  /* fs or gs, of which capstone may forget one */
-	bool odd;      /* prefixes where processors may differ */
-	uint8_t first; /* its first byte, after prefixes and REX */
-};
-
-static bool take_prefix(uint8_t byte, struct opcode *opcode)
-{
-	switch (byte) {
-	case LOCK:
-		return opcode->lock = true;
-	case REPNE:
-		return opcode->repne = true;
-	case REP:
-		return opcode->rep = true;
-	case OPERAND_SIZE:
-		return opcode->operand_size = true;
-	case ADDRESS_SIZE:
-		return opcode->address_size = true;
-	case FS:
-	case GS:
-		return opcode->segment = true;
-	case 0x26: /* es, cs, ss, ds: of no effect */
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_rex(uint8_t byte)
-{
-	return (byte & 0xf0) == 0x40;
-}
-
-/* By the bytes, as capstone's versions keep different ones of them. */
-static struct opcode find_opcode(const cs_insn *cs)
-{
-	struct opcode found = {0}, more = {0};
-	const uint8_t *p = cs->bytes, *last = p + cs->size - 1;
-
-	while (p < last && take_prefix(*p, &found))
-		p++;
-	if (p < last && is_rex(*p))
-		found.wide = *p++ & REX_W;
-	found.odd = is_rex(*p) || take_prefix(*p, &more) || (found.rep && found.repne);
-	found.first = *p;
-	return found;
-}
 
 static bool is_string(uint8_t opcode)
 {
@@ -353,7 +292,7 @@ static const char *why_unknown(const cs_insn *cs)
 	return "it may change more than general registers";
 }
 
-static const char *check_string(const struct opcode *opcode)
+static const char *check_string(const struct x86_64_opcode *opcode)
 {
 	if (!is_string(opcode->first))
 		return NULL;
@@ -362,14 +301,14 @@ static const char *check_string(const struct opcode *opcode)
 }
 
 /* Some of capstone's versions tell them from others by the operand's size only. */
-static bool is_far(const struct opcode *opcode, const cs_x86 *x86)
+static bool is_far(const struct x86_64_opcode *opcode, const cs_x86 *x86)
 {
 	unsigned int extension = x86->modrm >> 3 & 7;
 
 	return opcode->first == INDIRECT && (extension == 3 || extension == 5);
 }
 
-static const char *check_prefixes(const struct opcode *opcode, uint8_t row)
+static const char *check_prefixes(const struct x86_64_opcode *opcode, uint8_t row)
 {
 	enum effect effect = row & EFFECT;
 	bool repeats = opcode->rep || opcode->repne;
@@ -398,7 +337,7 @@ static const char *check_vector(const cs_x86 *x86)
 	return NULL;
 }
 
-static const char *check_operands(const struct opcode *opcode, const cs_x86 *x86,
+static const char *check_operands(const struct x86_64_opcode *opcode, const cs_x86 *x86,
 				  enum effect effect)
 {
 	if (is_far(opcode, x86))
@@ -447,7 +386,7 @@ static void describe(const cs_insn *cs, const cs_x86_op *operand,
 		store->index = (unsigned int)x86_64_general(mem->index);
 }
 
-static const char *find_store(const cs_insn *cs, const struct opcode *opcode,
+static const char *find_store(const cs_insn *cs, const struct x86_64_opcode *opcode,
 			      struct insn_undo *ret)
 {
 	const cs_x86_op *operand = &cs->detail->x86.operands[0];
@@ -464,7 +403,7 @@ static const char *find_store(const cs_insn *cs, const struct opcode *opcode,
 }
 
 /* What the table lets through. */
-static const char *find_effect(const cs_insn *cs, const struct opcode *opcode,
+static const char *find_effect(const cs_insn *cs, const struct x86_64_opcode *opcode,
 			       enum effect effect, struct insn_undo *ret)
 {
 	static const struct insn_store pushed = {
@@ -513,14 +452,14 @@ static bool is_replaced(const cs_insn *cs)
 }
 
 /* It tells of the trap flag by which the processor steps over the kernel's copy. */
-static bool pushes_flags(const struct opcode *opcode)
+static bool pushes_flags(const struct x86_64_opcode *opcode)
 {
 	enum { PUSHF = 0x9c };
 
 	return opcode->first == PUSHF;
 }
 
-static const char *find_unfit(const cs_insn *cs, const struct opcode *opcode)
+static const char *find_unfit(const cs_insn *cs, const struct x86_64_opcode *opcode)
 {
 	if (is_replaced(cs))
 		return "the kernel may put a call in its place";
@@ -531,7 +470,7 @@ static const char *find_unfit(const cs_insn *cs, const struct opcode *opcode)
 
 /* As arch/x86/kernel/uprobes.c has it since Linux 4.18 in branch_setup_xol_ops() and
  * push_setup_xol_ops(), which decode the bytes. */
-static bool is_emulated(const cs_insn *cs, const struct opcode *opcode,
+static bool is_emulated(const cs_insn *cs, const struct x86_64_opcode *opcode,
 			enum effect effect)
 {
 	enum { CALL = 0xe8, JUMP = 0xe9, JUMP_SHORT = 0xeb, NOP = 0x90, TWO = 0x0f };
@@ -552,7 +491,7 @@ static bool is_emulated(const cs_insn *cs, const struct opcode *opcode,
 void x86_64_undo(const struct cs_insn *cs, struct insn_undo *ret)
 {
 	uint8_t row = cs->id < X86_INS_ENDING ? effects[cs->id] : UNKNOWN;
-	const struct opcode opcode = find_opcode(cs);
+	const struct x86_64_opcode opcode = x86_64_opcode(cs);
 	enum effect effect = row & EFFECT;
 
 	*ret = (struct insn_undo){.unfit = find_unfit(cs, &opcode)};

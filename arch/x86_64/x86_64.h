@@ -4,6 +4,7 @@
 #define TRUEHIT_ARCH_X86_64_X86_64_H
 
 #include "arch/arch.h"
+#include "arch/displaced.h"
 
 #define X86_64_CORE	"org.gnu.gdb.i386.core"
 #define X86_64_SSE	"org.gnu.gdb.i386.sse"
@@ -61,6 +62,14 @@ void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct reg
 
 /* undo.c */
 void x86_64_undo(const struct cs_insn *insn, struct insn_undo *ret);
+
+/* copy.c */
+void x86_64_copy(const struct cs_insn *insn, uint64_t to, struct displaced *ret);
+
+/* jump.c */
+extern const struct displaced_ops x86_64_displaced;
+/* Is the distance from the end of an instruction one of 32 bits? */
+bool x86_64_reaches(uint64_t end, uint64_t to);
 
 /* places.c */
 extern const struct probe_place x86_64_probe_places[];

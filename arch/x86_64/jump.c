@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Jumps in the place of instructions of any length (Chamith et al., LiteInst, PLDI
+ * 2017; Duck et al., E9Patch, PLDI 2020): jmp rel32 (Intel SDM volume 2), whose last
+ * bytes may be those of what follows the instruction. With prefixes before it, it ends
+ * later.
+ */
+#include "arch/x86_64/x86_64.h"
+
+#include <string.h>
+
+enum {
+	JMP = 0xe9,
+	JMP_LEN = 5,
+	DISPLACEMENT_LEN = 4,
+	ES = 0x26, /* a segment override, which jumps ignore in 64-bit mode */
+};
+
+static const uint8_t nop[] = {0x90};
+
+/* Of a displacement whose last bytes are given, and its others are not: the first so
+ * many are its own. */
+static void find_range(const struct jump_form *form, uint64_t end, const uint8_t *bytes,
+		       unsigned int own, struct jump_form *ret)
+{
+	uint32_t lowest = 0;
+
+	*ret = *form;
+	if (own >= DISPLACEMENT_LEN) {
+		ret->lowest = end + (uint64_t)(int64_t)INT32_MIN;
+		ret->highest = end + INT32_MAX;
+		return;
+	}
+	for (unsigned int i = own; i < DISPLACEMENT_LEN; i++)
+		lowest |= (uint32_t)bytes[i] << (8 * i);
+	ret->lowest = end + (uint64_t)(int64_t)(int32_t)lowest;
+	ret->highest = ret->lowest + (UINT64_C(1) << (8 * own)) - 1;
+}
+
+static unsigned int x86_64_jump_forms(uint64_t addr, const uint8_t *text,
+				      unsigned int len,
+				      struct jump_form forms[JUMP_FORMS_MAX])
+{
+	unsigned int count = 0;
+
+	for (unsigned int prefixes = 0; prefixes < len && count < JUMP_FORMS_MAX;
+	     prefixes++) {
+		const struct jump_form form = {.prefixes = prefixes};
+
+		find_range(&form, addr + prefixes + JMP_LEN, text + prefixes + 1,
+			   len - prefixes - 1, &forms[count++]);
+	}
+	return count;
+}
+
+static unsigned int encode(unsigned int prefixes, uint64_t from, uint64_t to,
+			   uint8_t code[JUMP_LEN_MAX])
+{
+	const uint32_t displacement = (uint32_t)(to - (from + prefixes + JMP_LEN));
+
+	memset(code, ES, prefixes);
+	code[prefixes] = JMP;
+	for (unsigned int i = 0; i < DISPLACEMENT_LEN; i++)
+		code[prefixes + 1 + i] = (uint8_t)(displacement >> (8 * i));
+	return prefixes + JMP_LEN;
+}
+
+static unsigned int x86_64_jump_encode(const struct jump_form *form, uint64_t addr,
+				       uint64_t to, uint8_t code[JUMP_LEN_MAX])
+{
+	return encode(form->prefixes, addr, to, code);
+}
+
+static unsigned int x86_64_jump(uint64_t from, uint64_t to, uint8_t code[JUMP_LEN_MAX])
+{
+	return x86_64_reaches(from + JMP_LEN, to) ? encode(0, from, to, code) : 0;
+}
+
+bool x86_64_reaches(uint64_t end, uint64_t to)
+{
+	const int64_t distance = (int64_t)(to - end);
+
+	return distance >= INT32_MIN && distance <= INT32_MAX;
+}
+
+const struct displaced_ops x86_64_displaced = {
+	.nop = nop,
+	.nop_len = sizeof(nop),
+	.jump_len = JMP_LEN,
+	.reach = INT32_MAX,
+	.copy = x86_64_copy,
+	.jump = x86_64_jump,
+	.jump_forms = x86_64_jump_forms,
+	.jump_encode = x86_64_jump_encode,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/pad.h"
+
+#include <string.h>
+
+/* A pad at work. */
+struct making {
+	struct decoder *decoder;
+	const struct displaced_ops *ops;
+	const struct pad_text *text;
+	struct pad *pad;
+};
+
+static bool decode(const struct making *m, unsigned int at)
+{
+	return at < m->text->len && decoder_run(m->decoder, m->text->bytes + at,
+						m->text->len - at, m->text->addr + at);
+}
+
+static bool append(struct making *m, const uint8_t *code, unsigned int len,
+		   const struct displaced_state *states, unsigned int count)
+{
+	struct pad *pad = m->pad;
+
+	if (len > PAD_MAX - pad->len || count > PAD_STATES_MAX - pad->nstates)
+		return false;
+	for (unsigned int i = 0; i < count; i++) {
+		pad->state[pad->nstates] = states[i];
+		pad->state[pad->nstates++].offset += (uint8_t)pad->len;
+	}
+	memcpy(pad->code + pad->len, code, len);
+	pad->len += len;
+	return true;
+}
+
+static bool append_nop(struct making *m)
+{
+	const struct displaced_state state = {.pc = m->text->addr};
+
+	return append(m, m->ops->nop, m->ops->nop_len, &state, 1);
+}
+
+/* A copy of what was decoded last. */
+static bool append_copy(struct making *m, struct displaced *copy)
+{
+	m->ops->copy(m->decoder->insn, m->pad->addr + m->pad->len, copy);
+	return !copy->why_not &&
+	       append(m, copy->code, copy->len, copy->state, copy->nstates);
+}
+
+static bool append_jump(struct making *m, uint64_t to)
+{
+	const struct displaced_state state = {.pc = to};
+	uint8_t code[JUMP_LEN_MAX];
+	const unsigned int len = m->ops->jump(m->pad->addr + m->pad->len, to, code);
+
+	return len > 0 && append(m, code, len, &state, 1);
+}
+
+/* What a pad refers to is within its reach wherever in it the reference is. */
+static void keep_within(struct pad_text *text, uint64_t reach, uint64_t reference)
+{
+	reach -= PAD_MAX;
+	if (reference > reach && text->lowest < reference - reach)
+		text->lowest = reference - reach;
+	if (reference < UINT64_MAX - reach && text->highest > reference + reach)
+		text->highest = reference + reach;
+}
+
+const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
+			   struct pad_text *text)
+{
+	const struct making m = {
+		.decoder = decoder, .text = text, .ops = arch->displaced};
+	struct displaced copy;
+
+	if (!m.ops || !decode(&m, 0))
+		return "it is not known";
+	text->insn_len = decoder->insn->size;
+	text->lowest = 0;
+	text->highest = UINT64_MAX;
+	if (text->len < text->insn_len + m.ops->jump_len - 1)
+		return "what follows it cannot be read";
+	m.ops->copy(decoder->insn, text->addr, &copy);
+	keep_within(text, m.ops->reach, text->addr);
+	if (copy.refers)
+		keep_within(text, m.ops->reach, copy.reference);
+	return copy.why_not;
+}
+
+unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
+		       struct jump_form forms[JUMP_FORMS_MAX])
+{
+	const unsigned int all = arch->displaced->jump_forms(text->addr, text->bytes,
+							     text->insn_len, forms);
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < all; i++) {
+		struct jump_form form = forms[i];
+
+		if (form.lowest < text->lowest)
+			form.lowest = text->lowest;
+		if (form.highest > text->highest)
+			form.highest = text->highest;
+		if (form.lowest <= form.highest)
+			forms[count++] = form;
+	}
+	return count;
+}
+
+static void plant(struct making *m, const struct jump_form *form)
+{
+	struct pad *pad = m->pad;
+
+	pad->jump_len = m->ops->jump_encode(form, pad->insn, pad->addr, pad->jump);
+	pad->planted =
+		pad->jump_len < m->text->insn_len ? pad->jump_len : m->text->insn_len;
+}
+
+/* What follows the instruction, as far as the jump's bytes reach into it. False: there
+ * is no room for the way back. */
+static bool append_following(struct making *m)
+{
+	unsigned int at = m->text->insn_len;
+	struct displaced copy = {0};
+
+	while (at < m->pad->jump_len && decode(m, at) && append_copy(m, &copy)) {
+		if (copy.leaves)
+			return true;
+		at += m->decoder->insn->size;
+	}
+	return append_jump(m, m->text->addr + at);
+}
+
+const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
+		     const struct pad_text *text, const struct jump_form *form,
+		     uint64_t addr, struct pad *ret)
+{
+	struct making m = {
+		.decoder = decoder, .ops = arch->displaced, .text = text, .pad = ret};
+	struct displaced copy = {.why_not = "it is not known"};
+
+	*ret = (struct pad){.addr = addr, .insn = text->addr};
+	plant(&m, form);
+	if (!append_nop(&m) || !decode(&m, 0) || !append_copy(&m, &copy))
+		return copy.why_not ? copy.why_not : "its copy is too long";
+	ret->body = arch->displaced->nop_len;
+	ret->pushes_return = copy.pushes_return;
+	return copy.leaves || append_following(&m) ? NULL : "the way back is too far";
+}
+
+const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc)
+{
+	for (unsigned int i = 0; i < pad->nstates; i++)
+		if (pad->addr + pad->state[i].offset == pc)
+			return &pad->state[i];
+	return NULL;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pads. In the place of an instruction is a jump to its pad:
+ *
+ *   a nop                    where a trap may be, before anything is done
+ *   the instruction's copy
+ *   copies of what follows   as far as the jump has taken bytes of it for its own
+ *   a jump back
+ *
+ * No byte of what follows the instruction changes (arch/displaced.h), so any thread may
+ * be at any instruction of the text but this one, or come to it from anywhere. The
+ * copies of what follows only spare threads the way back into bytes that the processor
+ * has just decoded as the end of a jump.
+ *
+ * Until the copy is executed, nothing but the PC has changed, and each state in between
+ * has one outside that it stands for: so a thread that is stopped in a pad can be put
+ * where it would be without one, by its PC alone (pad_find_state).
+ */
+#ifndef TRUEHIT_PADS_PAD_H
+#define TRUEHIT_PADS_PAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/displaced.h"
+#include "gdbstub/text/decoder.h"
+
+enum {
+	PAD_MAX = 128, /* bytes */
+	PAD_STATES_MAX = 16,
+};
+
+/** The text that a pad is made for, as it is without traps and jumps. */
+struct pad_text {
+	uint64_t addr; /* of the instruction, where it begins */
+	uint8_t bytes[2 * JUMP_LEN_MAX + INSN_LEN_MAX];
+	size_t len;		  /* bytes that are known */
+	unsigned int insn_len;	  /* the instruction's */
+	uint64_t lowest, highest; /* where a pad for it can be */
+};
+
+struct pad {
+	uint64_t addr;		    /* of its nop */
+	uint64_t insn;		    /* of the instruction that it stands in for */
+	uint8_t jump[JUMP_LEN_MAX]; /* what the text has there, and after it */
+	unsigned int jump_len;
+	unsigned int planted; /* so many bytes of it are others than the text's own: the
+			       * instruction's, at most */
+	uint8_t code[PAD_MAX];
+	unsigned int len;
+	unsigned int body; /* where in .code the instruction's copy begins */
+	struct displaced_state
+		state[PAD_STATES_MAX]; /* of its instructions, in order */
+	unsigned int nstates;
+	bool pushes_return; /* displaced.pushes_return */
+};
+
+/** Decodes the instruction: sets what @text has after .len. Returns why it can have no
+ * pad, for people ("it ..."); NULL: it can. */
+const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
+			   struct pad_text *text);
+/** The forms of its jump that lead to where its pad can be: how many. Those with the
+ * widest choice come first. */
+unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
+		       struct jump_form forms[JUMP_FORMS_MAX]);
+/** Makes the pad at @addr, which a jump of @form can lead to. Returns why not, or NULL.
+ */
+const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
+		     const struct pad_text *text, const struct jump_form *form,
+		     uint64_t addr, struct pad *ret);
+
+/** What a thread with this PC is at. NULL: none of the pad's instructions is there. */
+const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/pad_space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdbstub/symbols/mapping.h"
+
+enum {
+	CLEARANCE = 256 << 20, /* what may grow gets so much, bytes */
+	TRIES = 4096,	       /* at most so many addresses are looked at */
+};
+
+static const uint64_t lowest_address = 1 << 16; /* mmap_min_addr is not above it */
+
+/* ---- ranges ---- */
+
+static bool make_room(struct pad_ranges *ranges)
+{
+	const size_t allocated = ranges->allocated ? 2 * ranges->allocated : 16;
+	struct pad_range *range;
+
+	if (ranges->count < ranges->allocated)
+		return true;
+	range = reallocarray(ranges->range, allocated, sizeof(*range));
+	if (!range)
+		return false;
+	ranges->range = range;
+	ranges->allocated = allocated;
+	return true;
+}
+
+/* The first one that ends after @addr: its number, or how many there are. */
+static size_t first_after(const struct pad_ranges *ranges, uint64_t addr)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (ranges->range[middle].end > addr)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static int add_range(struct pad_ranges *ranges, uint64_t start, uint64_t end)
+{
+	const size_t at = first_after(ranges, start);
+	struct pad_range *range;
+
+	if (!make_room(ranges))
+		return -ENOMEM;
+	range = ranges->range + at;
+	memmove(range + 1, range, (ranges->count - at) * sizeof(*range));
+	*range = (struct pad_range){.start = start, .end = end};
+	ranges->count++;
+	return 0;
+}
+
+/* The one that has the address, or NULL. */
+static const struct pad_range *range_at(const struct pad_ranges *ranges, uint64_t addr)
+{
+	const size_t at = first_after(ranges, addr);
+
+	return at < ranges->count && ranges->range[at].start <= addr
+		       ? &ranges->range[at]
+		       : NULL;
+}
+
+void pad_space_init(struct pad_space *space, uint64_t page_size)
+{
+	*space = (struct pad_space){.page_size = page_size};
+}
+
+void pad_space_deinit(struct pad_space *space)
+{
+	free(space->free.range);
+	free(space->pages.range);
+	free(space->taken.range);
+	*space = (struct pad_space){.page_size = space->page_size};
+}
+
+/* ---- what is free ---- */
+
+/* What the kernel may put between two mappings, or before the first: the former, if it
+ * is the executable or the heap, may grow up, and the latter down, unless it is the
+ * executable. */
+static int add_free(struct pad_space *space, const struct mapping *before,
+		    bool grows_up, const struct mapping *after, bool grows_down)
+{
+	uint64_t start = before ? before->end : lowest_address;
+	uint64_t end = after->start;
+
+	start += grows_up ? CLEARANCE : 0;
+	end -= grows_down && end >= CLEARANCE ? CLEARANCE : 0;
+	return start < end ? add_range(&space->free, start, end) : 0;
+}
+
+static bool is_named(const struct mapping *mapping, const char *name)
+{
+	return mapping->name_len == (int)strlen(name) &&
+	       memcmp(mapping->name, name, (size_t)mapping->name_len) == 0;
+}
+
+static bool is_image(const struct mapping *mapping, const struct mapping *image)
+{
+	return mapping->file.inode != 0 && file_id_equal(&mapping->file, &image->file);
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : line + strlen(line);
+}
+
+/* Is it one of ours, which the rules are not about? */
+static bool is_page(const struct pad_space *space, const struct mapping *mapping)
+{
+	return range_at(&space->pages, mapping->start) != NULL;
+}
+
+int pad_space_look(struct pad_space *space, const char *maps, uint64_t image_addr)
+{
+	struct mapping mapping, before = {0}, image = {0};
+	bool is_first = true, grows_up = false;
+	int err = 0;
+
+	space->free.count = 0;
+	mapping_find(maps, image_addr, &image);
+	for (const char *line = maps; *line && err == 0; line = next_line(line)) {
+		bool in_image;
+
+		if (!mapping_parse(line, &mapping) || is_page(space, &mapping))
+			continue;
+		in_image = is_image(&mapping, &image);
+		err = add_free(space, is_first ? NULL : &before, grows_up, &mapping,
+			       !in_image);
+		/* Its data without a file follow it. */
+		grows_up = in_image || is_named(&mapping, "[heap]") ||
+			   (grows_up && before.end == mapping.start);
+		before = mapping;
+		is_first = false;
+	}
+	return err;
+}
+
+/* ---- room ---- */
+
+static uint64_t page_of(const struct pad_space *space, uint64_t addr)
+{
+	return addr & ~(space->page_size - 1);
+}
+
+static bool is_usable(const struct pad_space *space, uint64_t page)
+{
+	const struct pad_range *range;
+
+	if (range_at(&space->pages, page))
+		return true;
+	range = range_at(&space->free, page);
+	return range && page + space->page_size <= range->end;
+}
+
+/* The pad that is in the way of one at @addr, or NULL. */
+static const struct pad_range *obstacle(const struct pad_space *space, uint64_t addr,
+					unsigned int len)
+{
+	const size_t at = first_after(&space->taken, addr);
+
+	return at < space->taken.count && space->taken.range[at].start < addr + len
+		       ? &space->taken.range[at]
+		       : NULL;
+}
+
+/* The first address from @lowest to @highest at which the pages allow a pad and none is
+ * yet; @fresh: in a page that is not mapped yet. */
+static bool find_among(const struct pad_space *space, bool fresh, uint64_t lowest,
+		       uint64_t highest, unsigned int len, uint64_t *addr)
+{
+	for (unsigned int tries = 0; tries < TRIES && lowest <= highest; tries++) {
+		const struct pad_range *page = range_at(&space->pages, lowest);
+		const struct pad_range *taken = obstacle(space, lowest, len);
+
+		if (fresh && page) {
+			lowest = page->end;
+		} else if (taken) {
+			lowest = taken->end;
+		} else if (!is_usable(space, page_of(space, lowest))) {
+			lowest = page_of(space, lowest) + space->page_size;
+		} else if (!is_usable(space, page_of(space, lowest + len - 1))) {
+			lowest = page_of(space, lowest + len - 1) + space->page_size;
+		} else {
+			*addr = lowest;
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* In each of these ranges, a page of ours or what may be mapped. */
+static bool find_in(const struct pad_space *space, const struct pad_ranges *ranges,
+		    uint64_t lowest, uint64_t highest, unsigned int len, uint64_t *addr)
+{
+	const bool fresh = ranges == &space->free;
+
+	for (size_t i = first_after(ranges, lowest);
+	     i < ranges->count && ranges->range[i].start <= highest; i++) {
+		if (find_among(space, fresh, larger(lowest, ranges->range[i].start),
+			       smaller(highest, ranges->range[i].end - 1), len, addr))
+			return true;
+	}
+	return false;
+}
+
+bool pad_space_find(const struct pad_space *space, uint64_t lowest, uint64_t highest,
+		    unsigned int len, uint64_t *addr)
+{
+	return find_in(space, &space->pages, lowest, highest, len, addr) ||
+	       find_in(space, &space->free, lowest, highest, len, addr);
+}
+
+unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
+			       unsigned int len, uint64_t pages[2])
+{
+	unsigned int count = 0;
+
+	for (uint64_t page = page_of(space, addr); page < addr + len;
+	     page += space->page_size)
+		if (!range_at(&space->pages, page))
+			pages[count++] = page;
+	return count;
+}
+
+int pad_space_add_page(struct pad_space *space, uint64_t page)
+{
+	return add_range(&space->pages, page, page + space->page_size);
+}
+
+int pad_space_take(struct pad_space *space, uint64_t addr, unsigned int len)
+{
+	return add_range(&space->taken, addr, addr + len);
+}
+
+void pad_space_give_back(struct pad_space *space, uint64_t addr)
+{
+	struct pad_ranges *taken = &space->taken;
+	const size_t at = first_after(taken, addr);
+
+	if (at == taken->count || taken->range[at].start != addr)
+		return;
+	taken->count--;
+	memmove(taken->range + at, taken->range + at + 1,
+		(taken->count - at) * sizeof(taken->range[0]));
+}
