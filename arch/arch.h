@@ -269,6 +269,9 @@ struct arch_ops {
 	const uint8_t *syscall_insn;
 	unsigned int syscall_len;
 	const uint16_t *syscall_arguments; /* SYSCALL_ARGUMENTS rows */
+	/* Rows: of the call's number, of what it returns, and of what is -1 when no
+	 * call that was cut off is to begin anew; REG_NONE: there is none. */
+	unsigned int syscall_number_reg, syscall_result_reg, syscall_restart_reg;
 
 	/** One for each probe_kind, to try uprobes at; NULL: they are not used here. */
 	const struct probe_place *probe_places;

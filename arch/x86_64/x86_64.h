@@ -19,6 +19,7 @@ enum { X86_64_GENERAL, X86_64_XSTATE, X86_64_NREGSETS };
 
 /* gdb's numbers of the registers that the ops table names. */
 enum {
+	X86_64_RAX = 0,
 	X86_64_RDX = 3,
 	X86_64_RSI = 4,
 	X86_64_RDI = 5,
@@ -28,6 +29,7 @@ enum {
 	X86_64_R9 = 9,
 	X86_64_R10 = 10,
 	X86_64_RIP = 16,
+	X86_64_ORIG_RAX = 57,
 	X86_64_GS_BASE = 59,
 };
 

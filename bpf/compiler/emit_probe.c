@@ -39,7 +39,7 @@ static void emit_check_insn(struct compiler *c, unsigned int from, unsigned int 
 	struct bpf_emitter *e = &c->emitter;
 
 	bpf_emit(e, bpf_store_imm(BPF_DW, BPF_REG_FP, FRAME_SCRATCH, 0));
-	values_load_pc(c, BPF_REG_3);
+	values_load_context_pc(c, BPF_REG_3);
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, (int32_t)from));
 	scratch_emit_read(e, BPF_FUNC_probe_read_user, (int32_t)size);
 	exits_doubt(c, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), BPF_DOUBT_TEXT);
@@ -62,6 +62,17 @@ static void emit_check_text(struct compiler *c)
 	}
 }
 
+static void emit_pc_in_pad(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	if (!c->options->site.in_pad)
+		return;
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_LOCATION,
+			     offsetof(struct bpf_location, pc)));
+	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_PC, BPF_REG_1));
+}
+
 void probe_emit_begin(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -73,11 +84,12 @@ void probe_emit_begin(struct compiler *c)
 	where_emit(c);
 	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_2, REG_LOCATION,
 			     offsetof(struct bpf_location, armed)));
-	values_load_pc(c, BPF_REG_1);
+	values_load_context_pc(c, BPF_REG_1);
 	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_1, BPF_REG_2), here);
 	emit_tail_call(c);
 	exits_return(c, 0);
 	bpf_emit_bind(e, here);
+	emit_pc_in_pad(c);
 	emit_check_text(c);
 	sequence_emit_check(c);
 }

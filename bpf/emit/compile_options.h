@@ -43,8 +43,11 @@ struct bpf_site {
 	unsigned int insn_len;
 	/* what it overwrites (uprobe_program.h), */
 	struct insn_store store;
-	/* and that a thread is to stop before it, at arch_ops.nowhere. */
+	/* that a thread is to stop before it, at arch_ops.nowhere, */
 	bool redirects;
+	/* and that it is in a pad (gdbstub/pads/pad.h), where the PC is not what it
+	 * stands for. */
+	bool in_pad;
 };
 
 /** Is the index of its location told to the program at each hit, by the cookie of the

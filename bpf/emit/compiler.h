@@ -35,6 +35,8 @@ enum {
 	/* At the exits no slot is needed any more, and the record is begun. */
 	FRAME_TID = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, tid),
 	FRAME_VALUES = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, values),
+	/* In a pad, from the begin on. */
+	FRAME_PC = FRAME_RECORD + (int)offsetof(struct bpf_hit_record, pc),
 	REG_VERDICT = BPF_REG_7,
 	REG_BY_STOP = BPF_REG_8,
 	REG_LOCATION = BPF_REG_9, /* the struct bpf_location */

@@ -50,6 +50,10 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 	const struct reg_def *row = &c->registers[number];
 	const struct bpf_rule *rule = &row->bpf_rule;
 
+	if (c->options->site.in_pad && number == c->options->arch->pc_reg) {
+		values_load_pc(c, reg);
+		return;
+	}
 	kernel_mode_check_user(c, reg);
 	bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, REG_CONTEXT, row->bpf_offset));
 	values_zero_extend(&c->emitter, reg, rule->bits ? rule->bits : row->bits);
@@ -64,6 +68,14 @@ void values_load_register(struct compiler *c, uint64_t number, uint8_t reg)
 }
 
 void values_load_pc(struct compiler *c, uint8_t reg)
+{
+	if (c->options->site.in_pad)
+		bpf_emit(&c->emitter, bpf_load(BPF_DW, reg, BPF_REG_FP, FRAME_PC));
+	else
+		values_load_context_pc(c, reg);
+}
+
+void values_load_context_pc(struct compiler *c, uint8_t reg)
 {
 	const struct reg_def *pc = &c->registers[c->options->arch->pc_reg];
 

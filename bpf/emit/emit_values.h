@@ -14,6 +14,8 @@ void values_sign_extend(struct bpf_emitter *e, uint8_t reg, unsigned int bits);
 void values_load_register(struct compiler *c, uint64_t number, uint8_t reg);
 /** reg = where the hit came, in the kernel if need be. */
 void values_load_pc(struct compiler *c, uint8_t reg);
+/** The same, as the context has it: of a thread in a pad, that in the pad. */
+void values_load_context_pc(struct compiler *c, uint8_t reg);
 /** Sends the thread there (bpf_site.redirects). */
 void values_store_pc(struct compiler *c, uint8_t reg);
 /** The BPF register that has the operand: @scratch, unless it is in one already. */

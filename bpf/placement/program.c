@@ -89,7 +89,7 @@ static bool site_equal(const struct bpf_site *a, const struct bpf_site *b)
 {
 	return a->kind == b->kind && watch_equal(&a->watch, &b->watch) &&
 	       store_equal(&a->store, &b->store) && a->redirects == b->redirects &&
-	       a->insn_len == b->insn_len;
+	       a->insn_len == b->insn_len && a->in_pad == b->in_pad;
 }
 
 static struct program *find_free(struct programs *programs,

@@ -19,6 +19,7 @@
 #include "bpf/uprobe/uprobe_program.h"
 #include "bpf/uprobe/uprobe_memory.h"
 #include "bpf/uprobe/uprobe_sequence.h"
+#include "bpf/uprobe/uprobe_site.h"
 #include "bpf/uprobe/uprobe_stop.h"
 #include "bpf/uprobe/uprobe_text.h"
 #include "bpf/uprobe/uprobe_trial.h"
@@ -26,6 +27,7 @@
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/inferior/thread_end.h"
 #include "gdbstub/locations/hit_costs.h"
+#include "gdbstub/pads/pads.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/undo.h"
 
@@ -83,6 +85,7 @@ static struct bpf_location *shared_of(const struct uprobe_placement *placement)
 static void placement_free(struct uprobe_placement *placement)
 {
 	TAILQ_REMOVE(&placement->state->open, placement, link);
+	uprobe_destroy_site(placement);
 	uprobe_target_deinit(&placement->target);
 	free(placement);
 }
@@ -156,6 +159,10 @@ static struct error *look_at_insn(struct uprobe_placement *placement,
 {
 	struct insn_undo *undo = &placement->undo;
 
+	if (placement->site) {
+		*undo = (struct insn_undo){.len = placement->site->pad.insn_len};
+		return NULL;
+	}
 	if (placement->state->options.redirects)
 		return undo_find_nothing(location->inferior, location->addr, undo);
 	return undo_find(location->inferior, location->addr, undo);
@@ -169,6 +176,7 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return error_create(EOPNOTSUPP,
 				    "uprobes serve software breakpoints only");
+	uprobe_make_site(placement, location);
 	error = look_at_insn(placement, location);
 	if (!error && uprobe_has_witnesses(placement, location->inferior))
 		error = error_create(0, "the instruction there writes to memory that "
@@ -206,18 +214,21 @@ static struct error *prepare(struct uprobe_placement *placement,
 static struct error *open_and_check(struct uprobe_placement *placement)
 {
 	struct location *location = placement->base.location;
+	struct uprobe_target target;
 	int err = trap_note(location);
 
 	if (err < 0)
 		return error_create(-err, "the instruction cannot be read");
-	uprobe_arm(shared_of(placement), location->addr, placement->insn,
-		   placement->undo.len);
+	uprobe_site_arm(placement);
 	placement->target.cookie = placement->base.index;
-	placement->closing.fd =
-		uprobe_event_open(&placement->state->options, &placement->target,
-				  location->inferior->pid, placement->base.program->fd);
-	err = placement->closing.fd;
-	if (err >= 0 && trap_is_planted(location))
+	err = uprobe_site_target(placement, &target);
+	if (err == 0)
+		err = uprobe_event_open(&placement->state->options, &target,
+					location->inferior->pid,
+					placement->base.program->fd);
+	uprobe_target_deinit(&target);
+	placement->closing.fd = err;
+	if (err >= 0 && uprobe_site_plant(placement))
 		return NULL;
 	shared_of(placement)->armed = 0;
 	trap_lift(location);
@@ -245,6 +256,11 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 	if (!error) {
 		site.store = placement->undo.store;
 		site.insn_len = placement->undo.len;
+		site.in_pad = placement->site;
+		if (site.in_pad) {
+			site.redirects = false;
+			site.insn_len = state->arch->displaced->nop_len;
+		}
 		error = placement_init(&placement->base, engine, &state->programs,
 				       location, &site);
 	}
@@ -270,6 +286,8 @@ static void uprobe_remove(struct engine *engine, struct location *location, bool
 	int err = 0;
 
 	shared_of(placement)->armed = 0;
+	if (placement->site)
+		placement->site->planted = false;
 	if (!gone && location->state == LOCATION_IN)
 		err = trap_lift(location);
 	if (err < 0)
@@ -287,21 +305,27 @@ static void uprobe_remove(struct engine *engine, struct location *location, bool
 /* Where the program maps its text anew, the kernel plants the trap again. */
 static int uprobe_suspend(struct engine *engine, struct location *location)
 {
+	struct uprobe_placement *placement = location->engine_data;
 	int err = trap_lift(location);
 
 	(void)engine;
 	if (err == 0)
-		shared_of(location->engine_data)->armed = 0;
+		shared_of(placement)->armed = 0;
+	if (placement->site)
+		placement->site->planted = false;
 	return err;
 }
 
 static int uprobe_resume(struct engine *engine, struct location *location)
 {
+	struct uprobe_placement *placement = location->engine_data;
 	int err = trap_plant(location);
 
 	(void)engine;
 	if (err == 0)
-		shared_of(location->engine_data)->armed = location->addr;
+		uprobe_site_arm(placement);
+	if (placement->site)
+		placement->site->planted = err == 0;
 	return err;
 }
 
@@ -330,6 +354,7 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 
 	(void)engine;
 	return placement->inexact || is_text_changed(location) ||
+	       uprobe_site_is_outdated(placement) ||
 	       uprobe_has_witnesses(placement, location->inferior) ||
 	       !is_one_process(location->inferior) || location->inferior->leaderless;
 }
@@ -397,6 +422,13 @@ static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 	buffer_append_char(out, ')');
 }
 
+static void uprobe_explain(struct engine *engine, const struct location *location,
+			   struct buffer *out)
+{
+	placement_explain(engine, location, out);
+	uprobe_site_explain(location->engine_data, out);
+}
+
 const struct engine_ops uprobe_engine = {
 	.name = "uprobe",
 	.title = "the kernel's traps in the program's text, conditions decided in the "
@@ -424,5 +456,5 @@ const struct engine_ops uprobe_engine = {
 	.last = placement_last,
 	.reset_counts = placement_reset_counts,
 	.describe = placement_describe,
-	.explain = placement_explain,
+	.explain = uprobe_explain,
 };

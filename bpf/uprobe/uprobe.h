@@ -36,6 +36,9 @@ struct uprobe_placement {
 	struct insn_undo undo;
 	uint8_t insn[INSN_LEN_MAX]; /* what the kernel executes */
 	bool inexact;		    /* a hit could not be undone */
+	bool pads_wanted;	    /* when it was put in */
+	struct site *site;	    /* the pad that it is in; NULL: it is in none, */
+	char *why_no_pad;	    /* and why not, for people */
 	struct closing closing;	    /* with what holds it there */
 };
 

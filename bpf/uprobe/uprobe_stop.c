@@ -66,12 +66,22 @@ static int undo_store(const struct uprobe_placement *own, struct inferior *infer
 			      undone->stored_len);
 }
 
+/* Out of the pad it is before the instruction. */
+static bool is_out_of_pad(const struct regs *regs, const struct bpf_hit_record *record)
+{
+	uint64_t pc;
+
+	return reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 && pc == record->pc;
+}
+
 /* Has it done nothing since the hit? */
 static bool is_there(const struct uprobe_placement *own, const struct regs *regs,
 		     const struct bpf_hit_record *record, bool restarts)
 {
 	uint64_t pc;
 
+	if (own->site)
+		return is_out_of_pad(regs, record);
 	if (restarts && reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
 	    pc == record->pc)
 		return true; /* the kernel had begun the sequence anew already */
@@ -94,6 +104,8 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 		return err;
 	if (!is_there(own, &regs, record, undone->restarts))
 		return -ESTALE;
+	if (own->site)
+		return 0;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
 	err = uprobe_put_back(record, &regs);
 	if (err == 0 && store->len > 0 &&
@@ -209,7 +221,7 @@ static int redo(const struct undone *undone, struct thread *thread)
  * forgotten. */
 static bool is_executed(struct uprobe_placement *placement, bool restarts)
 {
-	if (placement->state->options.redirects || restarts ||
+	if (placement->state->options.redirects || placement->site || restarts ||
 	    placement->base.location->fate == TRAP_MOVED)
 		return false;
 	if (uprobe_is_insn(placement))

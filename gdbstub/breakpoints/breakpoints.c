@@ -15,6 +15,7 @@
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/text/old_traps.h"
 #include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/pads/pads.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/text/traps.h"
@@ -45,6 +46,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_take_out(location, gone);
 		location_destroy(breakpoints, location);
 	}
+	pads_remove(breakpoints->inferior, gone);
 	handed_clear(&breakpoints->handed);
 	old_traps_clear(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
@@ -368,6 +370,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 		location_take_out(location, true);
 		location_destroy(breakpoints, location);
 	}
+	pads_remove(breakpoints->inferior, true);
 	handed_clear(&breakpoints->handed);
 	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;

@@ -104,22 +104,25 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 	slot = 2 * costs->hardware_ns;
 	return costs->stepped_ns <= slot ||
 	       (costs->emulated_ns <= slot &&
-		undo_is_emulated(location->inferior, location->addr));
+		(engines->pads ||
+		 undo_is_emulated(location->inferior, location->addr)));
 }
 
 void choice_print_costs(const struct engines *engines, const struct location *location,
 			struct buffer *out)
 {
 	const struct hit_costs *costs = find_costs(engines);
-	bool emulated;
+	bool emulated, in_pad;
 
 	if (!costs)
 		return;
-	emulated = undo_is_emulated(location->inferior, location->addr);
+	in_pad = location->trap && trap_is_jump(location);
+	emulated = in_pad || undo_is_emulated(location->inferior, location->addr);
 	buffer_append_string(out, "a false hit costs ");
 	hit_costs_append(emulated ? costs->emulated_ns : costs->stepped_ns, out);
-	buffer_printf(out, " by a uprobe (the kernel %s the instruction), in hardware ",
-		      emulated ? "emulates" : "makes a step over");
+	buffer_printf(out, " by a uprobe (the kernel %s the %s), in hardware ",
+		      emulated ? "emulates" : "makes a step over",
+		      in_pad ? "nop of its pad" : "instruction");
 	if (costs->hardware_ns > 0)
 		hit_costs_append(costs->hardware_ns, out);
 	else

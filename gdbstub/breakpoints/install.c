@@ -10,6 +10,7 @@
 
 #include "gdbstub/base/log.h"
 #include "gdbstub/breakpoints/choice.h"
+#include "gdbstub/locations/index.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/breakpoints/share.h"
 #include "gdbstub/breakpoints/slots.h"
@@ -255,10 +256,59 @@ static struct error *insist_on_slot(struct breakpoints *breakpoints,
 	return error;
 }
 
+static bool is_in_jump(const struct location *location, const struct location *other)
+{
+	if (other->state == LOCATION_OUT || !other->trap || !trap_is_jump(other))
+		return false;
+	if (location->addr == other->addr)
+		return location->inferior != other->inferior;
+	return location->addr - other->addr < other->trap->span;
+}
+
+/* The first one to whose pad a jump leads that the location would be in, or NULL. */
+static struct location *find_jump(const struct location *location)
+{
+	const struct inferior *sharing;
+	struct index_walk walk;
+
+	FOREACH_SHARING (sharing, location->inferior) {
+		struct location *other =
+			sharing->breakpoints
+				? index_begin_near(&walk, sharing->breakpoints,
+						   location->addr, 1, TRAP_CODE_MAX)
+				: NULL;
+
+		while (other && !is_in_jump(location, other))
+			other = index_next(&walk);
+		if (other)
+			return other;
+	}
+	return NULL;
+}
+
+/* Where another location is to be, no jump may be: its bytes are not the text's. */
+static struct error *make_way(const struct location *location)
+{
+	struct error *error = NULL;
+	struct location *other;
+
+	while (!error && location->type <= BREAKPOINT_HARDWARE &&
+	       (other = find_jump(location))) {
+		other->crowded = true;
+		location_take_out(other, false);
+		if (other->wanted)
+			error = location_put_in(other->inferior->breakpoints, other);
+	}
+	return error;
+}
+
 struct error *location_install(struct breakpoints *breakpoints,
 			       struct location *location)
 {
-	struct error *error = location_put_in(breakpoints, location);
+	struct error *error = make_way(location);
+
+	if (!error)
+		error = location_put_in(breakpoints, location);
 
 	if (!error && location->type == BREAKPOINT_SOFTWARE)
 		return insist_on_slot(breakpoints, location);

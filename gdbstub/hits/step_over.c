@@ -56,9 +56,12 @@ static void note(struct thread *thread, const struct location *location)
 			location->number;
 }
 
+/* Nobody is in the way of a thread that goes on in the pad, after the trap. */
 void step_over_want(struct thread *thread, const struct location *location)
 {
-	if (location->trap || repeats(location))
+	if (location->trap && trap_is_jump(location))
+		thread->passed_at = location->addr;
+	else if (location->trap || repeats(location))
 		note(thread, location);
 }
 

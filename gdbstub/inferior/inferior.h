@@ -25,6 +25,7 @@
 #include "gdbstub/inferior/syscalls.h"
 
 struct breakpoints;
+struct pads;
 struct pending_stop;
 struct threaddb;
 struct run;
@@ -92,6 +93,8 @@ struct thread {
 	int injected_signal; /* sent by us, its delivery stop not yet seen; or 0 */
 	uint64_t handle;     /* its pthread_t; 0: not known (threaddb.h) */
 
+	uint64_t passed_at;  /* its PC stands for one in the pad that is made for that
+			      * address (pads.h), after the trap there; 0: it does not */
 	bool debugreg_stale; /* late: its debug registers are not what they should be */
 	unsigned int options; /* enum thread_option; its end is told with them */
 	int owed_signal;      /* the client gave it, but another stop came before the
@@ -128,6 +131,7 @@ struct inferior {
 	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;		   /* /proc/PID/task/TID/mem, or -1 */
 	pid_t mem_tid;		   /* the TID */
+	struct pads *pads;	   /* in its memory, of pads.h; NULL: there are none */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used; forgotten by: */
 	void (*forget_threaddb)(struct inferior *inferior);
 	uint64_t warnings[4]; /* hashes of what inferior_warn has said last */
@@ -158,7 +162,10 @@ struct inferiors {
 	bool changed;		     /* something has, since a wait found nothing */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
 	struct leaving *leaving;	/* let go, but not stopped yet (leaving.h) */
-	char *threaddb_path;		/* set by the user; NULL: the default */
+	/* Puts the thread of an event where it would be without pads. False: there is
+	 * nothing to tell of yet, and the thread runs. NULL: there are no pads. */
+	bool (*leave_pad)(struct event *event);
+	char *threaddb_path;		   /* set by the user; NULL: the default */
 	const struct control_hooks *hooks; /* of who controls them; NULL: nobody does */
 	struct run *controller;		   /* ... who that is */
 	int client; /* the descriptor of the client that work is done for, or

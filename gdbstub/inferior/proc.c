@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,4 +301,19 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 	}
 	return TAILQ_EMPTY(&inferior->threads) ? read_of_task(inferior->pid, name, out)
 					       : err;
+}
+
+uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type)
+{
+	_cleanup_buffer_ struct buffer auxv = {0};
+	ElfW(auxv_t) entry;
+
+	if (inferior_proc_file(inferior, "auxv", &auxv) < 0)
+		return 0;
+	for (size_t at = 0; at + sizeof(entry) <= auxv.len; at += sizeof(entry)) {
+		memcpy(&entry, auxv.data + at, sizeof(entry));
+		if (entry.a_type == type)
+			return entry.a_un.a_val;
+	}
+	return 0;
 }

@@ -73,6 +73,11 @@ char *inferior_exe(const struct inferior *inferior);
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);
 
+/** A value from the auxiliary vector (getauxval(3)) of a 64-bit program; 0: it has
+ * none.
+ */
+uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type);
+
 /**
  * Is this thread a zombie leader: ended while other threads live on? It will
  * not report again until the process ends, so nobody may wait for it.

@@ -101,7 +101,8 @@ struct location {
 	enum location_state state;
 	struct engine *engine; /* who serves it; NULL if OUT */
 	void *engine_data;     /* the engine's own */
-	struct trap *trap;     /* if it is served by a trap in the text (trap.h) */
+	struct trap *trap;     /* if it is served by a trap in the text (trap.h), */
+	unsigned int trap_len; /* ... which takes so many bytes */
 	enum trap_fate fate;   /* what has become of that */
 	unsigned int dropped, moved; /* how often it was put in anew for that */
 	uint64_t lifted_in;	     /* engines.shadow_round + 1: lifted, and in the
@@ -109,6 +110,8 @@ struct location {
 	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
+	bool crowded;	    /* another location is, or was, in the bytes that a jump to
+			     * a pad would take there */
 	bool restartable;   /* it is known to be in a restartable sequence (rseq(2)),
 			     * which must be executed in place */
 
@@ -335,6 +338,7 @@ struct engines {
 	bool unfiltered;	   /* the user wants to hear of each write (monitor set
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
+	bool pads;		   /* the user wants pads (monitor set pads) */
 	bool others_run;	   /* a stop halts no other thread: non-stop mode */
 	const struct kernel_side *kernel_side; /* NULL: there is none */
 	struct placements *placements;	       /* what kernel engines have in place */

@@ -14,8 +14,7 @@ static void tell_kernel(const struct engines *engines)
 static struct shadow_range bytes_of(const struct location *location)
 {
 	return (struct shadow_range){location->addr,
-				     location->addr +
-					     location->inferior->arch->breakpoint_len};
+				     location->addr + location->trap_len};
 }
 
 /* The bytes under the traps of all inferiors, unless they are only counted (NULL);

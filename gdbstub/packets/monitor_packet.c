@@ -40,9 +40,9 @@ struct monitor_command {
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_last_hit, monitor_ignore, monitor_count, monitor_reset,
 	monitor_variables, monitor_set_debug, monitor_set_variable, monitor_set_engine,
-	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
-	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
-	monitor_exit;
+	monitor_set_pads, monitor_set_watch_filter, monitor_set_watch_kernel,
+	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
+	monitor_set_threaddb_path, monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -95,6 +95,11 @@ static const struct monitor_command commands[] = {
 	{"set engine", "<auto|uprobe|hardware|ptrace>",
 	 "Which engines may serve breakpoints; auto takes the cheapest",
 	 monitor_set_engine},
+	{"set pads", "<always|off>",
+	 "Whether uprobes are put into code that is made for them, to which a jump in "
+	 "the\n"
+	 "    place of the instruction leads: no hit costs a single step then",
+	 monitor_set_pads},
 	{"set watch-filter", "<on|off>",
 	 "Whether writes to watched memory that do not change it are no hits",
 	 monitor_set_watch_filter},
@@ -248,6 +253,19 @@ static struct error *monitor_set_watch_kernel(struct client *client, const char 
 	engines_set_watch_kernel(&client->run->engines, on);
 	buffer_printf(out, "Writes by system calls are %s of watchpoints.\n",
 		      on ? "hits" : "no hits");
+	return NULL;
+}
+
+static struct error *monitor_set_pads(struct client *client, const char *args,
+				      struct buffer *out)
+{
+	bool always = strcmp(args, "always") == 0;
+
+	if (!always && strcmp(args, "off") != 0)
+		return error_create(0, "set pads takes always or off, not '%s'.", args);
+	client->run->engines.pads = always;
+	buffer_printf(out, "Uprobes are put into %s.\n",
+		      always ? "pads" : "the text itself");
 	return NULL;
 }
 

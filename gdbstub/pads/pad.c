@@ -140,7 +140,8 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 		.decoder = decoder, .ops = arch->displaced, .text = text, .pad = ret};
 	struct displaced copy = {.why_not = "it is not known"};
 
-	*ret = (struct pad){.addr = addr, .insn = text->addr};
+	*ret = (struct pad){
+		.addr = addr, .insn = text->addr, .insn_len = text->insn_len};
 	plant(&m, form);
 	if (!append_nop(&m) || !decode(&m, 0) || !append_copy(&m, &copy))
 		return copy.why_not ? copy.why_not : "its copy is too long";

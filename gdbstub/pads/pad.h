@@ -42,7 +42,8 @@ struct pad_text {
 
 struct pad {
 	uint64_t addr;		    /* of its nop */
-	uint64_t insn;		    /* of the instruction that it stands in for */
+	uint64_t insn;		    /* of the instruction that it stands in for, */
+	unsigned int insn_len;	    /* whose bytes are so many */
 	uint8_t jump[JUMP_LEN_MAX]; /* what the text has there, and after it */
 	unsigned int jump_len;
 	unsigned int planted; /* so many bytes of it are others than the text's own: the

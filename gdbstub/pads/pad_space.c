@@ -13,6 +13,9 @@ enum {
 };
 
 static const uint64_t lowest_address = 1 << 16; /* mmap_min_addr is not above it */
+/* With four levels of page tables; beyond it the kernel gives memory only to who asks.
+ */
+static const uint64_t top = UINT64_C(1) << 47;
 
 /* ---- ranges ---- */
 
@@ -93,7 +96,7 @@ static int add_free(struct pad_space *space, const struct mapping *before,
 		    bool grows_up, const struct mapping *after, bool grows_down)
 {
 	uint64_t start = before ? before->end : lowest_address;
-	uint64_t end = after->start;
+	uint64_t end = after->start < top ? after->start : top;
 
 	start += grows_up ? CLEARANCE : 0;
 	end -= grows_down && end >= CLEARANCE ? CLEARANCE : 0;
@@ -254,6 +257,15 @@ int pad_space_add_page(struct pad_space *space, uint64_t page)
 int pad_space_take(struct pad_space *space, uint64_t addr, unsigned int len)
 {
 	return add_range(&space->taken, addr, addr + len);
+}
+
+bool pad_space_taken(const struct pad_space *space, uint64_t addr, uint64_t *start)
+{
+	const struct pad_range *range = range_at(&space->taken, addr);
+
+	if (range)
+		*start = range->start;
+	return range != NULL;
 }
 
 void pad_space_give_back(struct pad_space *space, uint64_t addr)

@@ -54,6 +54,8 @@ unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
 int pad_space_add_page(struct pad_space *space, uint64_t page);
 /** Room that was found is a pad's, until it is given back. 0 or -ENOMEM. */
 int pad_space_take(struct pad_space *space, uint64_t addr, unsigned int len);
+/** Where the pad that has this address begins. False: there is none. */
+bool pad_space_taken(const struct pad_space *space, uint64_t addr, uint64_t *start);
 void pad_space_give_back(struct pad_space *space, uint64_t addr);
 
 #endif

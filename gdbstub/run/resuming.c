@@ -6,6 +6,7 @@
 
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/registers.h"
+#include "gdbstub/pads/pads.h"
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/run/interrupt.h"
@@ -85,6 +86,10 @@ void resuming_thread(const struct run *run, struct thread *thread)
 	enum resume_how how = thread->control->how;
 
 	thread->control->how = RESUME_BY_ACTION;
+	if (how != RESUME_LISTENING)
+		pads_enter(thread, how == RESUME_BY_ACTION
+					   ? thread->control->action.signal
+					   : 0);
 	if (how == RESUME_AGAIN)
 		resumed(thread, resume_again(thread));
 	else if (how == RESUME_LISTENING)

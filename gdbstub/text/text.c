@@ -19,9 +19,8 @@ enum overlap {
 static void overlap_location(const struct location *location, enum overlap what,
 			     uint64_t addr, uint8_t *data, size_t len)
 {
-	const struct arch_ops *arch = location->inferior->arch;
-	unsigned int count =
-		what == TAKE_ORIGINALS ? location->trap->known : arch->breakpoint_len;
+	struct trap *trap = location->trap;
+	unsigned int count = what == TAKE_ORIGINALS ? trap->known : trap->len;
 
 	if (location->fate == TRAP_REPLACED)
 		return;
@@ -31,13 +30,13 @@ static void overlap_location(const struct location *location, enum overlap what,
 		if (at >= len)
 			continue;
 		if (what == TAKE_ORIGINALS)
-			location->trap->original[i] = data[at];
+			trap->original[i] = data[at];
 		else if (location->state != LOCATION_IN)
 			continue;
 		else if (what == PLANT_TRAPS)
-			data[at] = arch->breakpoint_insn[i];
-		else if (data[at] == arch->breakpoint_insn[i])
-			data[at] = location->trap->original[i];
+			data[at] = trap->planted[i];
+		else if (data[at] == trap->planted[i])
+			data[at] = trap->original[i];
 	}
 }
 

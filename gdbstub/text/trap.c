@@ -16,23 +16,27 @@
 
 static int write_trap(const struct location *location)
 {
-	const struct arch_ops *arch = location->inferior->arch;
-
-	return inferior_write(location->inferior, location->addr, arch->breakpoint_insn,
-			      arch->breakpoint_len);
+	return inferior_write(location->inferior, location->addr,
+			      location->trap->planted, location->trap->len);
 }
 
-/* The program may have mapped something else there: 1 if the trap is in memory, 0
- * if it is not, or a negative errno. */
+/* The program may have mapped something else there: 1 if so much of the trap is in
+ * memory, 0 if it is not, or a negative errno. */
+static int has_bytes(const struct location *location, struct inferior *inferior,
+		     unsigned int len)
+{
+	const struct trap *trap = location->trap;
+	uint8_t insn[TRAP_CODE_MAX];
+	ssize_t n = inferior_read(inferior, location->addr, insn, len);
+
+	if (n != (ssize_t)len)
+		return n < 0 ? (int)n : -EIO;
+	return memcmp(insn, trap->planted, len) == 0;
+}
+
 static int is_planted(const struct location *location, struct inferior *inferior)
 {
-	const struct arch_ops *arch = inferior->arch;
-	uint8_t insn[TRAP_LEN_MAX];
-	ssize_t n = inferior_read(inferior, location->addr, insn, arch->breakpoint_len);
-
-	if (n != (ssize_t)arch->breakpoint_len)
-		return n < 0 ? (int)n : -EIO;
-	return memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+	return has_bytes(location, inferior, location->trap->len);
 }
 
 static struct location *own_trap(struct inferior *inferior, uint64_t addr)
@@ -85,7 +89,7 @@ static int write_original(const struct location *location, struct inferior *infe
 	if (planted <= 0)
 		return planted == -EFAULT ? 0 : planted;
 	return inferior_write(inferior, location->addr, location->trap->original,
-			      inferior->arch->breakpoint_len);
+			      location->trap->len);
 }
 
 /* Notes the program's own instruction at a location that has no trap. */
@@ -95,7 +99,7 @@ static int read_original(const struct location *location)
 	ssize_t n = breakpoints_read_memory(location->inferior, location->addr, code,
 					    sizeof(code));
 
-	if (n < (ssize_t)location->inferior->arch->breakpoint_len)
+	if (n < (ssize_t)location->trap->len)
 		return n < 0 ? (int)n : -EIO;
 	memcpy(location->trap->original, code, (size_t)n);
 	location->trap->known = (unsigned int)n;
@@ -104,15 +108,36 @@ static int read_original(const struct location *location)
 
 int trap_note(struct location *location)
 {
+	const struct arch_ops *arch = location->inferior->arch;
 	int err;
 
 	location->trap = calloc(1, sizeof(*location->trap));
 	if (!location->trap)
 		return -ENOMEM;
+	trap_be(location, arch->breakpoint_insn, arch->breakpoint_len,
+		arch->breakpoint_len);
 	err = read_original(location);
 	if (err < 0)
 		trap_forget(location);
 	return err;
+}
+
+void trap_be(struct location *location, const uint8_t *bytes, unsigned int len,
+	     unsigned int span)
+{
+	memcpy(location->trap->planted, bytes, span);
+	location->trap->len = len;
+	location->trap->span = span;
+	location->trap_len = len;
+}
+
+bool trap_is_jump(const struct location *location)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	return location->trap->len != arch->breakpoint_len ||
+	       memcmp(location->trap->planted, arch->breakpoint_insn,
+		      arch->breakpoint_len) != 0;
 }
 
 int trap_know(const struct location *location)
@@ -122,7 +147,9 @@ int trap_know(const struct location *location)
 
 void trap_forget(struct location *location)
 {
-	old_traps_add(location->inferior->breakpoints, location->addr, location->trap);
+	if (!trap_is_jump(location))
+		old_traps_add(location->inferior->breakpoints, location->addr,
+			      location->trap);
 	free(take_ptr(location->trap));
 }
 
@@ -140,18 +167,17 @@ int trap_lift(const struct location *location)
 
 bool trap_is_planted(const struct location *location)
 {
-	return is_planted(location, location->inferior) > 0;
+	return has_bytes(location, location->inferior, location->trap->span) > 0;
 }
 
 bool trap_is_code_of(const struct location *location, const uint8_t *bytes)
 {
-	const struct arch_ops *arch = location->inferior->arch;
 	const struct trap *trap = location->trap;
 	uint8_t code[TRAP_CODE_MAX];
 
 	memcpy(code, bytes, trap->known);
-	if (memcmp(code, arch->breakpoint_insn, arch->breakpoint_len) == 0)
-		memcpy(code, trap->original, arch->breakpoint_len);
+	if (memcmp(code, trap->planted, trap->len) == 0)
+		memcpy(code, trap->original, trap->len);
 	if (memcmp(code, trap->original, trap->known) == 0)
 		return true;
 	traps_show_originals(location->inferior, location->addr, code, trap->known);
@@ -177,7 +203,8 @@ struct location *trap_executed(const struct event *event, const struct engine *e
 		return NULL;
 	pc -= event->inferior->arch->breakpoint_pc_advance;
 	location = trap_at(event->inferior, pc);
-	if (!location || location->engine != engine || is_replaced(location))
+	if (!location || location->engine != engine || is_replaced(location) ||
+	    trap_is_jump(location))
 		return NULL;
 	/* The kernel takes its own: this one is a copy, or the program's. */
 	if (engine->ops->kernel_traps && !trap_is_code(location))

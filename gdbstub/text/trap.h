@@ -9,10 +9,15 @@
 
 #include "gdbstub/locations/location.h"
 
-enum { TRAP_LEN_MAX = 8, TRAP_CODE_MAX = 16 };
+enum { TRAP_CODE_MAX = 16 };
 
 /** What a location that has a trap knows of it. */
 struct trap {
+	/* What is planted: the breakpoint instruction, or a jump to a pad that has the
+	 * trap (gdbstub/pads/). */
+	uint8_t planted[TRAP_CODE_MAX];
+	unsigned int len;  /* so many bytes of it are written, */
+	unsigned int span; /* and so many, with what follows, make it work */
 	/* The program's own bytes: those under the trap, and some that follow them, by
 	 * which the code can be told from another's. */
 	uint8_t original[TRAP_CODE_MAX];
@@ -25,6 +30,12 @@ struct trap {
  */
 int trap_note(struct location *location);
 void trap_forget(struct location *location);
+/** These @span bytes, at most TRAP_CODE_MAX, are to be there instead of a breakpoint
+ * instruction; after the first @len of them the text has them already. */
+void trap_be(struct location *location, const uint8_t *bytes, unsigned int len,
+	     unsigned int span);
+/** Is it another than a breakpoint instruction? */
+bool trap_is_jump(const struct location *location);
 /** Notes the code at a planted trap anew, so that it is the one that it was set in. 0
  * or a negative errno. */
 int trap_know(const struct location *location);

@@ -533,6 +533,8 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 	}
 	if (!decode_stop(thread, status, event))
 		return false;
+	if (event->thread && inferiors->leave_pad && !inferiors->leave_pad(event))
+		return false;
 	if (event->thread) {
 		event->thread->interrupting = event->thread->late;
 		event->thread->listening = false;

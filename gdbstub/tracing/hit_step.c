@@ -3,13 +3,11 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "arch/register_table.h"
-#include "gdbstub/base/buffer.h"
 #include "gdbstub/base/log.h"
 #include "gdbstub/tracing/early.h"
 #include "gdbstub/inferior/memory.h"
@@ -93,26 +91,11 @@ static uint64_t signals_to_block(void)
 	return set;
 }
 
-static uint64_t vdso(const struct inferior *inferior)
-{
-	_cleanup_buffer_ struct buffer auxv = {0};
-	ElfW(auxv_t) entry;
-
-	if (inferior_proc_file(inferior, "auxv", &auxv) < 0)
-		return 0;
-	for (size_t at = 0; at + sizeof(entry) <= auxv.len; at += sizeof(entry)) {
-		memcpy(&entry, auxv.data + at, sizeof(entry));
-		if (entry.a_type == AT_SYSINFO_EHDR)
-			return entry.a_un.a_val;
-	}
-	return 0;
-}
-
 /* A return in the kernel's own code, where nobody has breakpoints. 0: there is none. */
 static uint64_t find_return(struct inferior *inferior)
 {
 	const struct hit_step *rule = inferior->arch->hit_step;
-	uint64_t start = vdso(inferior);
+	uint64_t start = inferior_auxv(inferior, AT_SYSINFO_EHDR);
 	uint8_t code[VDSO_MAX];
 	ssize_t n = start ? inferior_read(inferior, start, code, sizeof(code)) : 0;
 

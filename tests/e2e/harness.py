@@ -61,6 +61,7 @@ class Config:
     reference: bool      # it is not truehit: gdbserver, to compare with
     sanitized: bool      # built with ASan
     engine: str          # what serves breakpoints, by `monitor set engine`; "": any
+    pads: str            # the same of `monitor set pads`
 
     @staticmethod
     def find(build):
@@ -85,7 +86,8 @@ class Config:
         with open(server, "rb") as file:
             sanitized = b"__asan_init" in file.read()
         return Config(server, gdb, progs, "truehit" not in version.stdout + version.stderr,
-                      sanitized, os.environ.get("E2E_ENGINE", ""))
+                      sanitized, os.environ.get("E2E_ENGINE", ""),
+                      os.environ.get("E2E_PADS", ""))
 
 
 # Processes
@@ -317,6 +319,11 @@ class Test:
         if self.config.engine:
             raise Skip(f"about {why}, and {self.config.engine} is the one")
 
+    def need_probes_in_text(self):
+        """The test is about uprobes at the instruction itself."""
+        if self.config.pads:
+            raise Skip("about uprobes in the text itself, and they are put into pads")
+
     def need_root(self, what="become another user"):
         if os.geteuid() != 0:
             raise Skip(f"only root can {what}")
@@ -419,6 +426,8 @@ class Test:
             argv += ["-ex", f"{connect} {server.address}"]
             if self.config.engine and self.config.server in server.argv:
                 argv += ["-ex", f"monitor set engine {self.config.engine}"]
+            if self.config.pads and self.config.server in server.argv:
+                argv += ["-ex", f"monitor set pads {self.config.pads}"]
         for command in commands:
             argv += ["-ex", command]
         if python:

@@ -31,6 +31,8 @@ class Client:
         self.socket.settimeout(LIMIT)
         if engine := os.environ.get("E2E_ENGINE"):
             self.monitor(f"set engine {engine}")
+        if pads := os.environ.get("E2E_PADS"):
+            self.monitor(f"set pads {pads}")
 
     @staticmethod
     def frame(payload):

@@ -83,6 +83,7 @@ emit(calls=calls, codes=set(codes) == {{before}})
 def test_copied_is_told(t):
     """Which engine serves it then, and why; hits are counted as ever."""
     need_uprobes_in_memory(t)
+    t.need_probes_in_text()
     server, results = text_session(t, "copied", VIEWS + """
 run("delete 2")
 calls = []
@@ -281,6 +282,7 @@ def test_moved_elsewhere(t):
     """Page tables and all. Uprobes belong to the file: nobody stops at the new place, and
     no trap is seen. An int3 goes along, and is nobody's, as with gdbserver: the thread
     gets its SIGTRAP."""
+    t.need_probes_in_text()
     for engine, server, results in each_session(t, "shifted", """
 called()
 emit(code=code(), told=told())
@@ -360,6 +362,7 @@ def test_huge_pages(t):
     """Of hugetlbfs: there are no uprobes."""
     t.truehit_only("engines")
     t.need_root("have huge pages made")
+    t.need_probes_in_text()
     with setting(t, "/proc/sys/vm/nr_overcommit_hugepages", 4):
         if harness.Process(t, [t.prog("text"), "huge"]).wait() != 0:
             t.skip("no huge pages")

@@ -26,6 +26,7 @@ def play(t, how, place, when, rounds=ROUNDS):
     """What `monitor breakpoints` says of the place, and the stops that are no
     breakpoint's."""
     undone = need_undoing(t)
+    t.need_probes_in_text()
     server = t.server("COMM", t.prog(PROG), how, rounds)
     gdb = t.gdb(server, "monitor set engine uprobe", f"break {when}", "continue",
                 f"break *&{place} if $fs_base == 0", "delete 1", "break done", "continue",

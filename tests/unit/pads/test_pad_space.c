@@ -20,7 +20,8 @@ static const char maps[] =
 	"550000800000-550001000000 rw-p 00000000 00:00 0          [heap]\n"
 	"7f0000000000-7f0000100000 r-xp 00000000 08:01 99         /lib/libc.so.6\n"
 	"7f0000200000-7f0000300000 rw-p 00000000 00:00 0\n"
-	"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0          [stack]\n";
+	"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0          [stack]\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]\n";
 
 static struct pad_space space;
 
@@ -81,6 +82,7 @@ Test(pad_space, clear_of_what_is_mapped_next)
 	nowhere(LIBRARY - CLEAR, LIBRARY + 0x2fffff);
 	found_at(LIBRARY - CLEAR - LEN, LIBRARY, LIBRARY - CLEAR - LEN);
 	nowhere(UINT64_C(0x7ffffffde000) - CLEAR, UINT64_MAX);
+	found_at(LIBRARY, UINT64_MAX, LIBRARY + 0x300000);
 }
 
 /* Without a heap, the data that follow the file's grow. */

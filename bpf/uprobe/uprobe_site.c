@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/uprobe/uprobe_site.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/uprobe/uprobe_program.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/locations/index.h"
+#include "gdbstub/pads/pads.h"
+#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/trap.h"
+#include "gdbstub/text/undo.h"
+
+static struct bpf_location *shared_of(const struct uprobe_placement *placement)
+{
+	return placement_shared(&placement->base, placement->state->placements);
+}
+
+/* ---- whether ---- */
+
+static bool are_wanted(const struct location *location)
+{
+	const struct engines *engines = location->inferior->breakpoints->engines;
+
+	return engines->pads && !location->crowded;
+}
+
+/* Is another location in the bytes that the jump takes? */
+static bool is_crowded(const struct location *location, unsigned int span)
+{
+	const struct location *other;
+	struct index_walk walk;
+
+	for (other = index_begin(&walk, location->inferior->breakpoints,
+				 location->addr + 1, location->addr + span - 1);
+	     other; other = index_next(&walk))
+		if (other->type <= BREAKPOINT_HARDWARE)
+			return true;
+	return false;
+}
+
+/* The kernel makes a push of a call in a pad, of which a shadow stack hears nothing. */
+static const char *why_not(const struct location *location, const struct pad *pad)
+{
+	const struct thread *thread = TAILQ_FIRST(&location->inferior->threads);
+
+	if (is_crowded(location, pad->jump_len))
+		return "another breakpoint is in the bytes that a jump takes there";
+	if (pad->pushes_return && thread && undo_has_shadow_stack(thread))
+		return "it changes the shadow stack";
+	return NULL;
+}
+
+void uprobe_make_site(struct uprobe_placement *placement, struct location *location)
+{
+	_cleanup_error_ struct error *error = NULL;
+	const char *why = NULL;
+
+	placement->pads_wanted = are_wanted(location);
+	if (location->crowded)
+		why = "another breakpoint is or was in the bytes that a jump takes "
+		      "there";
+	else if (!placement->pads_wanted)
+		why = "pads are off (monitor set pads always)";
+	else if (location->inferior->breakpoints->engines->others_run)
+		why = "in non-stop mode there are none";
+	if (!why)
+		error = site_create(location->inferior, location->addr,
+				    &placement->site);
+	if (!why && !error)
+		why = why_not(location, &placement->site->pad);
+	if (why)
+		uprobe_destroy_site(placement);
+	if (why || error)
+		placement->why_no_pad = strdup(why ? why : error_text(error));
+}
+
+void uprobe_destroy_site(struct uprobe_placement *placement)
+{
+	if (placement->site)
+		site_destroy(take_ptr(placement->site));
+	free(take_ptr(placement->why_no_pad));
+}
+
+bool uprobe_site_is_outdated(const struct uprobe_placement *placement)
+{
+	return placement->pads_wanted != are_wanted(placement->base.location);
+}
+
+/* ---- where ---- */
+
+int uprobe_site_target(const struct uprobe_placement *placement,
+		       struct uprobe_target *ret)
+{
+	const struct site *site = placement->site;
+
+	*ret = placement->target;
+	ret->path = NULL;
+	if (!site) {
+		ret->path = strdup(placement->target.path);
+	} else {
+		ret->offset = site->offset;
+		if (asprintf(&ret->path, "/proc/self/fd/%d", site->fd) < 0)
+			ret->path = NULL;
+	}
+	return ret->path ? 0 : -ENOMEM;
+}
+
+void uprobe_site_arm(const struct uprobe_placement *placement)
+{
+	const struct arch_ops *arch = placement->state->arch;
+	const struct location *location = placement->base.location;
+	struct bpf_location *shared = shared_of(placement);
+
+	shared->pc = location->addr;
+	if (placement->site)
+		uprobe_arm(shared, placement->site->pad.addr, arch->displaced->nop,
+			   arch->displaced->nop_len);
+	else
+		uprobe_arm(shared, location->addr, placement->insn,
+			   placement->undo.len);
+}
+
+static bool is_trap_in_pad(const struct uprobe_placement *placement)
+{
+	const struct arch_ops *arch = placement->state->arch;
+	uint8_t insn[TRAP_CODE_MAX];
+
+	return inferior_read(placement->base.location->inferior,
+			     placement->site->pad.addr, insn,
+			     arch->breakpoint_len) == (ssize_t)arch->breakpoint_len &&
+	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
+}
+
+bool uprobe_site_plant(const struct uprobe_placement *placement)
+{
+	struct location *location = placement->base.location;
+	struct site *site = placement->site;
+
+	if (!site)
+		return trap_is_planted(location);
+	trap_be(location, site->pad.jump, site->pad.planted, site->pad.jump_len);
+	site->planted = is_trap_in_pad(placement) && trap_plant(location) == 0 &&
+			trap_is_planted(location);
+	return site->planted;
+}
+
+/* ---- what is told ---- */
+
+static void print_code(const struct uprobe_placement *placement, struct buffer *out)
+{
+	const struct pad *pad = &placement->site->pad;
+	struct decoder decoder;
+	unsigned int at = 0;
+
+	if (!decoder_init(&decoder, placement->state->arch))
+		return;
+	while (at < pad->len &&
+	       decoder_run(&decoder, pad->code + at, pad->len - at, pad->addr + at)) {
+		const struct displaced_state *state =
+			pad_find_state(pad, pad->addr + at);
+
+		if (!state) /* what follows is data */
+			break;
+		buffer_printf(out, "    0x%" PRIx64 "  %s %s  (0x%" PRIx64 ")\n",
+			      pad->addr + at, decoder.insn->mnemonic,
+			      decoder.insn->op_str, state->pc);
+		at += decoder.insn->size;
+	}
+	decoder_deinit(&decoder);
+}
+
+void uprobe_site_explain(const struct uprobe_placement *placement, struct buffer *out)
+{
+	if (!placement->site) {
+		buffer_printf(out, "\nNo pad: %s\n",
+			      placement->why_no_pad ? placement->why_no_pad
+						    : "out of memory");
+		return;
+	}
+	buffer_append_string(out, "\nThe uprobe is in a pad, to which a jump in the "
+				  "place of the instruction leads\n(in parentheses: "
+				  "the PC that threads are shown at there):\n");
+	print_code(placement, out);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/pad_stop.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "arch/register_table.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/pads/pads_state.h"
+#include "gdbstub/tracing/early.h"
+#include "gdbstub/tracing/resume.h"
+#include "gdbstub/tracing/siginfo.h"
+#include "gdbstub/tracing/status.h"
+
+enum { STEPS_MAX = 100 }; /* of a copy, and stops that are none */
+
+/* Where a thread is in a pad. */
+struct position {
+	const struct site *site;
+	const struct displaced_state *state;
+};
+
+/* ---- where ---- */
+
+static struct site *by_addr(const struct pads *pads, uint64_t pc)
+{
+	struct table_entry *entry;
+	uint64_t start;
+
+	if (!pad_space_taken(&pads->space, pc, &start))
+		return NULL;
+	entry = table_find(&pads->by_addr, start);
+	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_addr))
+		     : NULL;
+}
+
+static struct site *by_insn(const struct pads *pads, uint64_t insn)
+{
+	struct table_entry *entry = pads ? table_find(&pads->by_insn, insn) : NULL;
+
+	for (; entry; entry = table_find_next(entry)) {
+		struct site *site =
+			(struct site *)((char *)entry - offsetof(struct site, by_insn));
+
+		if (site->planted)
+			return site;
+	}
+	return NULL;
+}
+
+/* Is it in a pad, of whoever is in the memory? One that has jumped into the middle of
+ * an instruction there is no business of ours. */
+static bool find_position(const struct thread *thread, struct position *ret)
+{
+	const struct inferior *other;
+	uint64_t pc;
+
+	FOREACH_SHARING (other, thread->inferior) {
+		ret->site = other->pads && thread_get_pc(thread, &pc) == 0
+				    ? by_addr(other->pads, pc)
+				    : NULL;
+		if (!ret->site)
+			continue;
+		ret->state = pad_find_state(&ret->site->pad, pc);
+		return ret->state != NULL;
+	}
+	return false;
+}
+
+/* The trap may have been executed, and the instruction has not been. */
+static bool is_before(const struct position *at)
+{
+	return at->state->pc == at->site->pad.insn;
+}
+
+static bool has_passed(const struct position *at)
+{
+	return is_before(at) && at->state->offset >= at->site->pad.body;
+}
+
+/* ---- out of it ---- */
+
+static int move_out(const struct thread *thread, const struct position *at)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+	const unsigned int regset = reg_by_number(arch, arch->pc_reg)->regset;
+	struct regs regs;
+	uint64_t sp;
+	int err;
+
+	regs_init(&regs, arch);
+	err = regs_fetch(thread, &regs, regset);
+	if (err == 0)
+		err = reg_write_u64(&regs, arch->pc_reg, at->state->pc);
+	if (err == 0)
+		err = reg_read_u64(&regs, arch->sp_reg, &sp);
+	if (err == 0)
+		err = reg_write_u64(&regs, arch->sp_reg, sp + at->state->pushed);
+	return err < 0 ? err : regs_store(thread, &regs, regset);
+}
+
+static void leave(struct thread *thread, const struct position *at, bool passed)
+{
+	int err = move_out(thread, at);
+
+	if (err < 0 && err != -ESRCH)
+		log_warning("thread %d is shown in a pad, at 0x%jx: error %d",
+			    thread->tid, (uintmax_t)at->site->pad.addr, -err);
+	thread->passed_at = passed ? at->site->pad.insn : 0;
+}
+
+/* ---- on in it ---- */
+
+/* At the nop's probe, the kernel ends a step by a signal from nobody. */
+static bool ends_step(const struct event *event)
+{
+	const int code = event->siginfo.si_code;
+
+	return event->kind == EVENT_SIGNAL && event->signal == SIGTRAP &&
+	       event->thread->stepping &&
+	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SI_USER);
+}
+
+static bool is_by_program(const struct event *event)
+{
+	return event->signal == SIGSTOP && event->siginfo.si_code == SI_KERNEL;
+}
+
+/* A fault is the instruction's own. */
+static bool is_fault(const struct event *event)
+{
+	return event->siginfo.si_code > 0 &&
+	       (event->signal == SIGSEGV || event->signal == SIGBUS ||
+		event->signal == SIGFPE || event->signal == SIGILL);
+}
+
+/* Must the instruction be executed before this is told? Of a signal that comes between
+ * the trap and the instruction, the handler would return to the trap, which would be
+ * hit twice; and what the copy has pushed may be what is watched. */
+static bool must_finish(const struct event *event, const struct position *at)
+{
+	if (event->kind != EVENT_SIGNAL || !has_passed(at) || is_fault(event) ||
+	    is_by_program(event))
+		return false;
+	return event->signal != SIGTRAP || event->siginfo.si_code <= 0 ||
+	       at->state->pushed > 0;
+}
+
+static uint64_t bit(int signal)
+{
+	return UINT64_C(1) << (signal - 1);
+}
+
+/* All but those by which the step may end. */
+static uint64_t signals_to_block(void)
+{
+	return ~(bit(SIGTRAP) | bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL));
+}
+
+static int set_mask(const struct thread *thread, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* Memory that another thread of the program is to bring in may keep it from its
+ * instruction for ever: an interrupt ends that wait. 0, 1: it was interrupted, or
+ * -EAGAIN: it has ended, or is being killed, of which a wait will tell. */
+static int step(struct thread *thread, int *status)
+{
+	bool interrupted = false;
+	int err;
+
+	*status = 0;
+	if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) < 0)
+		return -EAGAIN;
+	while ((err = wait_status(thread->tid, status)) == -ETIMEDOUT) {
+		interrupted = true;
+		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	}
+	if (err < 0)
+		return -EAGAIN;
+	if (WIFSTOPPED(*status) && *status >> 16 != PTRACE_EVENT_EXIT)
+		return interrupted;
+	early_keep(thread->inferior->owner, thread->tid, *status);
+	return -EAGAIN;
+}
+
+/* Steps until the instruction is executed, or has faulted, as it will again. */
+static int finish_copy(struct thread *thread, struct position *at)
+{
+	int status, err = 0;
+
+	for (unsigned int i = 0; i < STEPS_MAX && err == 0; i++) {
+		err = step(thread, &status);
+		if (err < 0 || !find_position(thread, at))
+			break;
+		thread->left_group_stop |= status >> 16 == PTRACE_EVENT_STOP &&
+					   WSTOPSIG(status) != SIGTRAP;
+		if (!has_passed(at) ||
+		    (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP))
+			break;
+	}
+	return err;
+}
+
+/* The thread's stop is one for this signal again, at its new place. */
+static bool finish(struct event *event, struct position *at)
+{
+	struct thread *thread = event->thread;
+	uint64_t mask;
+	int err;
+
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0 ||
+	    set_mask(thread, mask | signals_to_block()) < 0) {
+		thread->running = true; /* killed */
+		return false;
+	}
+	err = finish_copy(thread, at);
+	if (err < 0) {
+		thread->running = true;
+		return false;
+	}
+	set_mask(thread, mask);
+	thread_set_siginfo(thread, &event->siginfo);
+	return true;
+}
+
+bool pad_stop_leave(struct event *event)
+{
+	struct thread *thread = event->thread;
+	struct position at;
+
+	if (thread->running || thread->late || !find_position(thread, &at))
+		return true;
+	if (is_before(&at) && ends_step(event)) {
+		if (thread->interrupting)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+		thread_resume_again(thread, 0);
+		return false;
+	}
+	if (must_finish(event, &at)) {
+		if (!finish(event, &at))
+			return false;
+		if (!find_position(thread, &at))
+			return true;
+	}
+	leave(thread, &at, has_passed(&at) && !is_by_program(event));
+	return true;
+}
+
+void pads_enter(struct thread *thread, int signal)
+{
+	const uint64_t passed_at = thread->passed_at;
+	const struct inferior *other;
+	uint64_t pc;
+
+	thread->passed_at = 0;
+	if (passed_at == 0 || signal != 0 || thread_get_pc(thread, &pc) < 0 ||
+	    pc != passed_at)
+		return;
+	FOREACH_SHARING (other, thread->inferior) {
+		const struct site *site = by_insn(other->pads, passed_at);
+
+		if (!site)
+			continue;
+		thread_set_pc(thread, site->pad.addr + site->pad.body);
+		return;
+	}
+}

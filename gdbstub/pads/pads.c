@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which pads there are, and the memory that they are in. */
+#include "gdbstub/pads/pads.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/pads/injected_call.h"
+#include "gdbstub/pads/pad_space.h"
+#include "gdbstub/pads/pad_stop.h"
+#include "gdbstub/pads/pads_state.h"
+#include "gdbstub/text/text.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U /* Linux 6.3 */
+#endif
+
+/* ---- all of them ---- */
+
+static struct pads *pads_get(struct inferior *inferior)
+{
+	struct pads *pads = inferior->pads;
+
+	if (pads)
+		return pads;
+	pads = calloc(1, sizeof(*pads));
+	if (!pads)
+		return NULL;
+	pads->inferior = inferior;
+	TAILQ_INIT(&pads->sites);
+	TAILQ_INIT(&pads->pages);
+	pad_space_init(&pads->space, (uint64_t)sysconf(_SC_PAGESIZE));
+	inferior->pads = pads;
+	inferior->owner->leave_pad = pad_stop_leave;
+	return pads;
+}
+
+static struct pad_page *find_page(const struct pads *pads, uint64_t addr)
+{
+	struct pad_page *page;
+
+	TAILQ_FOREACH (page, &pads->pages, link)
+		if (addr - page->addr < pads->space.page_size)
+			return page;
+	return NULL;
+}
+
+static void page_destroy(struct pads *pads, struct pad_page *page)
+{
+	TAILQ_REMOVE(&pads->pages, page, link);
+	close(page->fd);
+	free(page);
+}
+
+/* ---- mapping ---- */
+
+static struct error *call_error(int64_t err, const char *what)
+{
+	return error_create((int)-err, "the program cannot %s", what);
+}
+
+/* In the program: a file in memory, whose name is what its list of mappings shows. */
+static int64_t make_file(const struct injection *injection)
+{
+	static const char name[INJECTION_SCRATCH] = "truehit-pads";
+	struct inferior *inferior = injection->thread->inferior;
+	const uint64_t at = injection_scratch(injection);
+	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, MFD_CLOEXEC | MFD_EXEC};
+	char before[sizeof(name)];
+	int64_t fd;
+
+	if (inferior_read(inferior, at, before, sizeof(before)) !=
+	    (ssize_t)sizeof(before))
+		return -EFAULT;
+	fd = inferior_write(inferior, at, name, sizeof(name));
+	if (fd == 0)
+		fd = injection_call(injection, SYS_memfd_create, arguments);
+	arguments[1] = MFD_CLOEXEC;
+	if (fd == -EINVAL) /* before Linux 6.3 */
+		fd = injection_call(injection, SYS_memfd_create, arguments);
+	inferior_write(inferior, at, before, sizeof(before));
+	return fd;
+}
+
+/* As long as it is, it has nops: the kernel takes from the file what it executes at a
+ * probe. */
+static int open_file(const struct injection *injection, int64_t fd, size_t len)
+{
+	const struct displaced_ops *ops = injection->before.arch->displaced;
+	_cleanup_close_ int own = -1;
+	_cleanup_free_ uint8_t *nops = malloc(len);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%" PRId64, injection->thread->tid,
+		 fd);
+	own = open(path, O_RDWR | O_CLOEXEC);
+	if (own < 0 || !nops)
+		return own < 0 ? -errno : -ENOMEM;
+	for (size_t at = 0; at < len; at++)
+		nops[at] = ops->nop[at % ops->nop_len];
+	if (pwrite(own, nops, len, 0) != (ssize_t)len)
+		return -EIO;
+	return take_fd(&own);
+}
+
+static int64_t map_file(const struct injection *injection, uint64_t addr, size_t len,
+			int64_t fd)
+{
+	const uint64_t arguments[SYSCALL_ARGUMENTS] = {
+		addr,
+		len,
+		PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_FIXED_NOREPLACE,
+		(uint64_t)fd,
+		0,
+	};
+	const int64_t r = injection_call(injection, SYS_mmap, arguments);
+
+	return r < 0 || (uint64_t)r == addr ? r : -EEXIST;
+}
+
+static void unmap(const struct injection *injection, uint64_t addr, size_t len)
+{
+	const uint64_t arguments[SYSCALL_ARGUMENTS] = {addr, len};
+	const int64_t r = injection_call(injection, SYS_munmap, arguments);
+
+	if (r < 0)
+		log_warning("pads stay at 0x%jx of process %d: %s", (uintmax_t)addr,
+			    injection->thread->inferior->pid, strerror((int)-r));
+}
+
+/* Takes the descriptor over. False: out of memory. */
+static bool add_page(struct pads *pads, uint64_t addr, int *fd)
+{
+	struct pad_page *page = calloc(1, sizeof(*page));
+
+	if (!page || pad_space_add_page(&pads->space, addr) < 0) {
+		free(page);
+		return false;
+	}
+	page->addr = addr;
+	page->fd = take_fd(fd);
+	TAILQ_INSERT_TAIL(&pads->pages, page, link);
+	return true;
+}
+
+static struct error *map_page(struct pads *pads, const struct injection *injection,
+			      uint64_t addr)
+{
+	const size_t len = pads->space.page_size;
+	const int64_t fd = make_file(injection);
+	_cleanup_close_ int own = fd < 0 ? -1 : open_file(injection, fd, len);
+	int64_t r;
+
+	if (fd < 0)
+		return call_error(fd, "make a file in memory");
+	r = own < 0 ? own : map_file(injection, addr, len, fd);
+	injection_call(injection, SYS_close,
+		       (const uint64_t[SYSCALL_ARGUMENTS]){(uint64_t)fd});
+	if (r < 0)
+		return call_error(r, "map memory that can be executed");
+	if (add_page(pads, addr, &own))
+		return NULL;
+	unmap(injection, addr, len);
+	return error_create(ENOMEM, "a page of pads");
+}
+
+static struct error *map_missing(struct pads *pads, const struct pad *pad)
+{
+	struct injection injection;
+	struct error *error = NULL;
+	uint64_t pages[2];
+	const unsigned int count =
+		pad_space_missing(&pads->space, pad->addr, pad->len, pages);
+	const char *why;
+
+	if (count == 0)
+		return NULL;
+	why = injection_begin(pads->inferior, &injection);
+	if (why)
+		return error_create(0, "%s", why);
+	for (unsigned int i = 0; i < count && !error; i++)
+		error = map_page(pads, &injection, pages[i]);
+	injection_end(&injection);
+	return error;
+}
+
+/* ---- one ---- */
+
+static struct error *read_text(struct inferior *inferior, uint64_t addr,
+			       struct pad_text *ret)
+{
+	const ssize_t n =
+		breakpoints_read_memory(inferior, addr, ret->bytes, sizeof(ret->bytes));
+
+	ret->addr = addr;
+	ret->len = n > 0 ? (size_t)n : 0;
+	return n > 0 ? NULL
+		     : error_create(n < 0 ? (int)-n : EIO,
+				    "the instruction cannot be read");
+}
+
+static struct error *look_at_memory(struct pads *pads)
+{
+	_cleanup_buffer_ struct buffer maps = {0};
+	int err = inferior_proc_file(pads->inferior, "maps", &maps);
+
+	if (err == 0)
+		err = pad_space_look(&pads->space, buffer_string(&maps),
+				     inferior_auxv(pads->inferior, AT_PHDR));
+	return err < 0 ? error_create(-err, "the map of its memory cannot be read")
+		       : NULL;
+}
+
+/* A form of the jump with a place for the pad. */
+static const char *place(struct pads *pads, struct decoder *decoder,
+			 struct pad_text *text, struct pad *ret)
+{
+	const struct arch_ops *arch = pads->inferior->arch;
+	const char *why = pad_text_check(decoder, arch, text);
+	struct jump_form forms[JUMP_FORMS_MAX];
+	const unsigned int count = why ? 0 : pad_forms(arch, text, forms);
+
+	if (why)
+		return why;
+	why = "no memory that a jump there can lead to is free";
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t addr;
+
+		if (!pad_space_find(&pads->space, forms[i].lowest, forms[i].highest,
+				    PAD_MAX, &addr))
+			continue;
+		why = pad_make(decoder, arch, text, &forms[i], addr, ret);
+		if (!why)
+			break;
+	}
+	return why;
+}
+
+static struct error *make(struct pads *pads, uint64_t addr, struct pad *ret)
+{
+	struct decoder decoder;
+	struct pad_text text = {0};
+	struct error *error = read_text(pads->inferior, addr, &text);
+	const char *why;
+
+	if (!error)
+		error = look_at_memory(pads);
+	if (error)
+		return error;
+	if (!decoder_init(&decoder, pads->inferior->arch))
+		return error_create(ENOMEM, "the decoder of instructions");
+	why = place(pads, &decoder, &text, ret);
+	decoder_deinit(&decoder);
+	return why ? error_create(0, "%s", why) : map_missing(pads, ret);
+}
+
+static struct error *put_in_memory(struct pads *pads, struct site *site)
+{
+	const struct pad *pad = &site->pad;
+	const struct pad_page *page = find_page(pads, pad->addr);
+	int err = pad_space_take(&pads->space, pad->addr, pad->len);
+
+	if (err < 0)
+		return error_create(-err, "a pad");
+	err = inferior_write(pads->inferior, pad->addr, pad->code, pad->len);
+	if (err < 0) {
+		pad_space_give_back(&pads->space, pad->addr);
+		return error_create(-err, "the pad cannot be written");
+	}
+	site->pads = pads;
+	site->fd = page->fd;
+	site->offset = pad->addr - page->addr;
+	TAILQ_INSERT_TAIL(&pads->sites, site, link);
+	table_insert(&pads->by_addr, &site->by_addr, pad->addr);
+	table_insert(&pads->by_insn, &site->by_insn, pad->insn);
+	return NULL;
+}
+
+/* Where others are in the memory, their threads do not know of it. */
+static bool is_shared(const struct inferior *inferior)
+{
+	const struct inferior *other;
+
+	FOREACH_SHARING (other, inferior)
+		if (other != inferior)
+			return true;
+	return false;
+}
+
+struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret)
+{
+	struct pads *pads = NULL;
+	struct site *site;
+	struct error *error;
+
+	if (!inferior->arch->displaced || inferior->compat)
+		return error_create(0, "no instruction of this processor can be "
+				       "executed elsewhere");
+	if (is_shared(inferior))
+		return error_create(0, "its memory is another process's, too (vfork)");
+	site = calloc(1, sizeof(*site));
+	if (site)
+		pads = pads_get(inferior);
+	error = pads ? make(pads, addr, &site->pad) : error_create(ENOMEM, "a pad");
+	if (!error)
+		error = put_in_memory(pads, site);
+	if (error) {
+		free(site);
+		return error;
+	}
+	*ret = site;
+	return NULL;
+}
+
+static void forget(struct site *site)
+{
+	struct pads *pads = take_ptr(site->pads);
+
+	if (!pads)
+		return;
+	TAILQ_REMOVE(&pads->sites, site, link);
+	table_remove(&pads->by_addr, &site->by_addr);
+	table_remove(&pads->by_insn, &site->by_insn);
+	pad_space_give_back(&pads->space, site->pad.addr);
+}
+
+void site_destroy(struct site *site)
+{
+	forget(site);
+	free(site);
+}
+
+/* ---- the end ---- */
+
+static void unmap_all(struct pads *pads)
+{
+	const size_t len = pads->space.page_size;
+	struct injection injection;
+	const struct pad_page *page;
+	const char *why;
+
+	if (TAILQ_EMPTY(&pads->pages))
+		return;
+	why = injection_begin(pads->inferior, &injection);
+	if (why) {
+		log_warning("pads, to which nothing leads, stay in process %d: %s",
+			    pads->inferior->pid, why);
+		return;
+	}
+	TAILQ_FOREACH (page, &pads->pages, link)
+		unmap(&injection, page->addr, len);
+	injection_end(&injection);
+}
+
+void pads_remove(struct inferior *inferior, bool gone)
+{
+	struct pads *pads = inferior->pads;
+	struct pad_page *page;
+	struct site *site;
+
+	if (!pads)
+		return;
+	if (!gone)
+		unmap_all(pads);
+	inferior->pads = NULL;
+	while ((site = TAILQ_FIRST(&pads->sites)))
+		forget(site);
+	while ((page = TAILQ_FIRST(&pads->pages)))
+		page_destroy(pads, page);
+	table_deinit(&pads->by_addr);
+	table_deinit(&pads->by_insn);
+	pad_space_deinit(&pads->space);
+	free(pads);
+}

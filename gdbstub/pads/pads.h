@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pads in a program's memory: where they are, which thread is in one, and how all
+ * of them go. Nothing that decides on a write of ours is kept in that memory.
+ *
+ * Threads that stop in a pad are never seen there: leave_pad (struct inferiors) puts
+ * each, before anybody looks at its stop, where it would be without. So whoever holds
+ * all threads may change or take away any pad. A thread that has passed the trap of a
+ * pad, and not yet executed the instruction, is shown before that; thread->passed_at
+ * says so, and pads_enter() has it go on after the trap, which would else be hit twice.
+ * A signal of the program's that comes just there waits until the instruction is
+ * executed.
+ */
+#ifndef TRUEHIT_PADS_PADS_H
+#define TRUEHIT_PADS_PADS_H
+
+#include <sys/queue.h>
+
+#include "gdbstub/base/error.h"
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/pads/pad.h"
+
+/** A pad that is in memory. Threads come to it once its jump is planted. */
+struct site {
+	struct table_entry by_addr, by_insn;
+	struct pads *pads; /* NULL: they are gone, and it with them */
+	TAILQ_ENTRY(site) link;
+	struct pad pad;
+	int fd;		 /* the file that the pad's page is mapped from: the pads' */
+	uint64_t offset; /* ... where the pad is in it, bytes */
+	bool planted;	 /* kept by who plants the jump */
+};
+
+/**
+ * Makes a pad for the instruction at @addr, with all threads held. The error says why
+ * there is none, for people ("it ...", of the instruction, or a sentence).
+ */
+struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret);
+/** No jump leads to it, nobody is in it, and no probe is there. */
+void site_destroy(struct site *site);
+
+/** A thread that is about to be resumed goes on in a pad if it has passed the trap
+ * there; @signal: one that it is given goes first. */
+void pads_enter(struct thread *thread, int signal);
+/** Takes all pads, of which no jump is left, out of the program's memory; @gone: that
+ * is no longer there. */
+void pads_remove(struct inferior *inferior, bool gone);
+
+#endif

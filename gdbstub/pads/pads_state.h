@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of this room share: all pads of an inferior. */
+#ifndef TRUEHIT_PADS_PADS_STATE_H
+#define TRUEHIT_PADS_PADS_STATE_H
+
+#include "gdbstub/pads/pad_space.h"
+#include "gdbstub/pads/pads.h"
+
+/** Memory of the program's that was mapped for pads. */
+struct pad_page {
+	TAILQ_ENTRY(pad_page) link;
+	uint64_t addr;
+	int fd; /* of the file that it is a private mapping of */
+};
+
+struct pads {
+	struct inferior *inferior;
+	struct pad_space space;
+	TAILQ_HEAD(, site) sites;
+	TAILQ_HEAD(, pad_page) pages;
+	struct table by_addr; /* sites, by the pad's address, */
+	struct table by_insn; /* and by that of what it stands in for */
+};
+
+/** The site whose pad has this address, among those of all who share the memory. NULL:
+ * there is none. */
+struct site *pads_at(struct inferior *inferior, uint64_t pc);
+
+#endif
