@@ -175,7 +175,7 @@ Test(x86_64_copy, places_by_prefixes)
 	struct jump_form forms[JUMP_FORMS_MAX];
 
 	cr_assert_eq(forms_of(text, 2, forms), 2);
-	cr_expect_eq(forms[0].lowest, CODE + 5 - 0xfdff00);
+	cr_expect_eq(forms[0].lowest, CODE + 5 - UINT64_C(0xfdff00));
 	cr_expect_eq(forms[0].highest, forms[0].lowest + 0xff);
 	cr_expect_eq(forms[1].prefixes, 1);
 	cr_expect_eq(forms[1].lowest,
