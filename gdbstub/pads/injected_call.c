@@ -45,6 +45,8 @@ static bool is_filtered(pid_t tid)
  * is ignored would no longer be. */
 static const char *why_not(const struct thread *thread)
 {
+	if (is_filtered(thread->tid))
+		return "the program's system calls are filtered (seccomp)";
 	if (thread->running || thread->late)
 		return "no thread is stopped";
 	if (thread->in_syscall || thread->syscall != SYSCALL_NONE)
@@ -53,8 +55,6 @@ static const char *why_not(const struct thread *thread)
 		return "job control has stopped the program";
 	if (thread->group != thread->inferior->pid)
 		return "no thread of the process is stopped";
-	if (is_filtered(thread->tid))
-		return "the program's system calls are filtered (seccomp)";
 	if (proc_status_bits(thread->tid, "SigIgn") & bit(SIGTRAP))
 		return "the program ignores SIGTRAP";
 	return NULL;

@@ -20,7 +20,7 @@
 
 /* ---- what the child executes, and with what ---- */
 
-#define REGION UINT64_C(0x100000000000)
+#define REGION UINT64_C(0x200000000000)
 enum {
 	CODE = 0x8000,	 /* where the instruction is */
 	TARGET = 0x8080, /* where jumps lead: nops, as all around */
