@@ -10,6 +10,7 @@
 #include "bpf/uprobe/uprobe_program.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/locations/index.h"
+#include "gdbstub/locations/sequences.h"
 #include "gdbstub/pads/pads.h"
 #include "gdbstub/text/decoder.h"
 #include "gdbstub/text/trap.h"
@@ -26,7 +27,7 @@ static bool are_wanted(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
-	return engines->pads && !location->crowded;
+	return engines->pads && !engines->others_run && !location->crowded;
 }
 
 /* Is another location in the bytes that the jump takes? */
@@ -43,13 +44,16 @@ static bool is_crowded(const struct location *location, unsigned int span)
 	return false;
 }
 
-/* The kernel makes a push of a call in a pad, of which a shadow stack hears nothing. */
+/* The copy of a call is a push and a jump, of which a shadow stack hears nothing; the
+ * copies of what follows must be in no restartable sequence either. */
 static const char *why_not(const struct location *location, const struct pad *pad)
 {
 	const struct thread *thread = TAILQ_FIRST(&location->inferior->threads);
 
 	if (is_crowded(location, pad->jump_len))
 		return "another breakpoint is in the bytes that a jump takes there";
+	if (sequences_near(location, pad->jump_len))
+		return "it is in a restartable sequence (rseq), or right before one";
 	if (pad->pushes_return && thread && undo_has_shadow_stack(thread))
 		return "it changes the shadow stack";
 	return NULL;
@@ -64,10 +68,10 @@ void uprobe_make_site(struct uprobe_placement *placement, struct location *locat
 	if (location->crowded)
 		why = "another breakpoint is or was in the bytes that a jump takes "
 		      "there";
-	else if (!placement->pads_wanted)
-		why = "pads are off (monitor set pads always)";
 	else if (location->inferior->breakpoints->engines->others_run)
 		why = "in non-stop mode there are none";
+	else if (!placement->pads_wanted)
+		why = "pads are off (monitor set pads always)";
 	if (!why)
 		error = site_create(location->inferior, location->addr,
 				    &placement->site);

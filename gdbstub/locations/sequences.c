@@ -15,16 +15,16 @@ static bool is_free(const struct sequences_free *known, const struct file_id *fi
 }
 
 /* What is in no file is described nowhere (inode 0, as of the rows that are unused). */
-static bool ask(const struct location *location, const struct file_id *file)
+static bool ask(struct inferior *inferior, uint64_t addr, const struct file_id *file)
 {
-	struct sequences_free *known = &location->inferior->breakpoints->sequences_free;
+	struct sequences_free *known = &inferior->breakpoints->sequences_free;
 	enum symbols_sequences found;
 	struct symbols *symbols;
 
 	if (is_free(known, file))
 		return false;
-	symbols = symbols_create(location->inferior);
-	found = symbols_sequences(symbols, location->addr);
+	symbols = symbols_create(inferior);
+	found = symbols_sequences(symbols, addr);
 	symbols_destroy(symbols);
 	if (found == SEQUENCES_NONE)
 		known->files[known->next++ % SEQUENCES_FREE_MAX] = *file;
@@ -51,6 +51,18 @@ bool sequences_cover(struct location *location, const struct file_id *file)
 		return true;
 	if (!file && look_up(location, &own))
 		file = &own;
-	location->restartable = file && ask(location, file);
+	location->restartable = file && ask(location->inferior, location->addr, file);
 	return location->restartable;
+}
+
+bool sequences_near(const struct location *location, unsigned int len)
+{
+	struct file_id file;
+
+	if (!look_up(location, &file))
+		return false;
+	for (unsigned int i = 0; i < len; i++)
+		if (ask(location->inferior, location->addr + i, &file))
+			return true;
+	return false;
 }

@@ -26,5 +26,7 @@ struct sequences_free {
 /** Is the location in one? @file: what is mapped there, or NULL: it is looked up. Sets
  * location->restartable. */
 bool sequences_cover(struct location *location, const struct file_id *file);
+/** Is any of the @len bytes from the location on in one? */
+bool sequences_near(const struct location *location, unsigned int len);
 
 #endif

@@ -18,7 +18,6 @@
 
 enum {
 	VDSO_MAX = 16384, /* so much of it is looked through */
-	STOPS_MAX = 100,  /* that tell of something else than the call's end */
 	BELOW_STACK = 1024,
 };
 
@@ -185,28 +184,28 @@ static bool is_event_stop(int status)
 	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP;
 }
 
-/* Interrupts, and stops by job control, may come before the step or after it. */
+/* Interrupts, and stops by job control, come before the step, or after it: then its
+ * SIGTRAP is pending, and the next request brings that and makes no step. */
 static int64_t step(const struct injection *injection)
 {
 	struct thread *thread = injection->thread;
-	uint64_t pc = injection->insn;
+	int status = 0, err;
+	uint64_t pc;
 
-	for (unsigned int i = 0; i < STOPS_MAX && pc == injection->insn; i++) {
-		int status = 0, err;
-
+	do {
 		if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) < 0)
 			return lose(thread, 0);
 		while ((err = wait_status(thread->tid, &status)) == -ETIMEDOUT)
 			;
 		if (err < 0)
 			return lose(thread, 0);
-		if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT)
-			return lose(thread, status);
-		if (!is_event_stop(status) && WSTOPSIG(status) != SIGTRAP)
-			return -EINTR;
-		if (thread_get_pc(thread, &pc) < 0)
-			return lose(thread, 0);
-	}
+		thread->left_group_stop |=
+			is_event_stop(status) && WSTOPSIG(status) != SIGTRAP;
+	} while (is_event_stop(status));
+	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT)
+		return lose(thread, status);
+	if (thread_get_pc(thread, &pc) < 0)
+		return lose(thread, 0);
 	return pc == injection->insn + injection->before.arch->syscall_len ? 0 : -EINTR;
 }
 

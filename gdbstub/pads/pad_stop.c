@@ -113,14 +113,15 @@ static void leave(struct thread *thread, const struct position *at, bool passed)
 
 /* ---- on in it ---- */
 
-/* At the nop's probe, the kernel ends a step by a signal from nobody. */
-static bool ends_step(const struct event *event)
+/* After the nop's probe, the kernel ends a step by a signal from nobody. */
+static bool ends_step(const struct event *event, const struct position *at)
 {
 	const int code = event->siginfo.si_code;
 
 	return event->kind == EVENT_SIGNAL && event->signal == SIGTRAP &&
 	       event->thread->stepping &&
-	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SI_USER);
+	       (code == TRAP_TRACE || code == TRAP_BRKPT ||
+		(code == SI_USER && at->state->offset == at->site->pad.body));
 }
 
 static bool is_by_program(const struct event *event)
@@ -189,22 +190,32 @@ static int step(struct thread *thread, int *status)
 	return -EAGAIN;
 }
 
+/* A stop that is no signal's comes before the step, or after it: then the step's
+ * SIGTRAP is pending, and the next request brings that and makes no step. */
+static bool is_event_stop(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP;
+}
+
 /* Steps until the instruction is executed, or has faulted, as it will again. */
 static int finish_copy(struct thread *thread, struct position *at)
 {
+	bool passed = true;
 	int status, err = 0;
 
-	for (unsigned int i = 0; i < STEPS_MAX && err == 0; i++) {
+	for (unsigned int i = 0; i < STEPS_MAX; i++) {
 		err = step(thread, &status);
-		if (err < 0 || !find_position(thread, at))
-			break;
-		thread->left_group_stop |= status >> 16 == PTRACE_EVENT_STOP &&
-					   WSTOPSIG(status) != SIGTRAP;
-		if (!has_passed(at) ||
-		    (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP))
+		if (err < 0)
+			return err;
+		thread->at_signal = !is_event_stop(status);
+		thread->left_group_stop |=
+			is_event_stop(status) && WSTOPSIG(status) != SIGTRAP;
+		passed = find_position(thread, at) && has_passed(at);
+		if (is_event_stop(status) ? passed && err > 0
+					  : !passed || WSTOPSIG(status) != SIGTRAP)
 			break;
 	}
-	return err;
+	return 0;
 }
 
 /* The thread's stop is one for this signal again, at its new place. */
@@ -225,7 +236,8 @@ static bool finish(struct event *event, struct position *at)
 		return false;
 	}
 	set_mask(thread, mask);
-	thread_set_siginfo(thread, &event->siginfo);
+	if (thread->at_signal)
+		thread_set_siginfo(thread, &event->siginfo);
 	return true;
 }
 
@@ -236,7 +248,7 @@ bool pad_stop_leave(struct event *event)
 
 	if (thread->running || thread->late || !find_position(thread, &at))
 		return true;
-	if (is_before(&at) && ends_step(event)) {
+	if (is_before(&at) && ends_step(event, &at)) {
 		if (thread->interrupting)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		thread_resume_again(thread, 0);

@@ -300,6 +300,54 @@ static bool is_shared(const struct inferior *inferior)
 	return false;
 }
 
+static void forget(struct site *site)
+{
+	struct pads *pads = take_ptr(site->pads);
+
+	if (!pads)
+		return;
+	TAILQ_REMOVE(&pads->sites, site, link);
+	table_remove(&pads->by_addr, &site->by_addr);
+	table_remove(&pads->by_insn, &site->by_insn);
+	pad_space_give_back(&pads->space, site->pad.addr);
+}
+
+/* Such a thread counts as held, and may sleep in a page fault of a copy. */
+static bool any_late(const struct inferior *inferior)
+{
+	const struct inferior *other;
+	const struct thread *thread;
+
+	FOREACH_SHARING (other, inferior)
+		FOREACH_THREAD (thread, other)
+			if (thread->late)
+				return true;
+	return false;
+}
+
+void site_destroy(struct site *site)
+{
+	if (site->pads && any_late(site->pads->inferior)) {
+		site->abandoned = true;
+		return;
+	}
+	forget(site);
+	free(site);
+}
+
+static void destroy_abandoned(struct pads *pads)
+{
+	struct site *site, *next;
+
+	if (any_late(pads->inferior))
+		return;
+	for (site = TAILQ_FIRST(&pads->sites); site; site = next) {
+		next = TAILQ_NEXT(site, link);
+		if (site->abandoned)
+			site_destroy(site);
+	}
+}
+
 struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret)
 {
 	struct pads *pads = NULL;
@@ -314,6 +362,8 @@ struct error *site_create(struct inferior *inferior, uint64_t addr, struct site 
 	site = calloc(1, sizeof(*site));
 	if (site)
 		pads = pads_get(inferior);
+	if (pads)
+		destroy_abandoned(pads);
 	error = pads ? make(pads, addr, &site->pad) : error_create(ENOMEM, "a pad");
 	if (!error)
 		error = put_in_memory(pads, site);
@@ -323,24 +373,6 @@ struct error *site_create(struct inferior *inferior, uint64_t addr, struct site 
 	}
 	*ret = site;
 	return NULL;
-}
-
-static void forget(struct site *site)
-{
-	struct pads *pads = take_ptr(site->pads);
-
-	if (!pads)
-		return;
-	TAILQ_REMOVE(&pads->sites, site, link);
-	table_remove(&pads->by_addr, &site->by_addr);
-	table_remove(&pads->by_insn, &site->by_insn);
-	pad_space_give_back(&pads->space, site->pad.addr);
-}
-
-void site_destroy(struct site *site)
-{
-	forget(site);
-	free(site);
 }
 
 /* ---- the end ---- */
@@ -354,7 +386,8 @@ static void unmap_all(struct pads *pads)
 
 	if (TAILQ_EMPTY(&pads->pages))
 		return;
-	why = injection_begin(pads->inferior, &injection);
+	why = any_late(pads->inferior) ? "a thread sleeps where it cannot be stopped"
+				       : injection_begin(pads->inferior, &injection);
 	if (why) {
 		log_warning("pads, to which nothing leads, stay in process %d: %s",
 			    pads->inferior->pid, why);
@@ -376,8 +409,11 @@ void pads_remove(struct inferior *inferior, bool gone)
 	if (!gone)
 		unmap_all(pads);
 	inferior->pads = NULL;
-	while ((site = TAILQ_FIRST(&pads->sites)))
+	while ((site = TAILQ_FIRST(&pads->sites))) {
 		forget(site);
+		if (site->abandoned)
+			free(site);
+	}
 	while ((page = TAILQ_FIRST(&pads->pages)))
 		page_destroy(pads, page);
 	table_deinit(&pads->by_addr);

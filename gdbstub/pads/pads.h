@@ -29,6 +29,7 @@ struct site {
 	int fd;		 /* the file that the pad's page is mapped from: the pads' */
 	uint64_t offset; /* ... where the pad is in it, bytes */
 	bool planted;	 /* kept by who plants the jump */
+	bool abandoned;	 /* nobody's, but a late thread (late.h) may be in it */
 };
 
 /**
@@ -36,14 +37,15 @@ struct site {
  * there is none, for people ("it ...", of the instruction, or a sentence).
  */
 struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret);
-/** No jump leads to it, nobody is in it, and no probe is there. */
+/** No jump leads to it, and no probe is there. A late thread may sleep in it: then it
+ * stays in memory, and goes when none is late any more. */
 void site_destroy(struct site *site);
 
 /** A thread that is about to be resumed goes on in a pad if it has passed the trap
  * there; @signal: one that it is given goes first. */
 void pads_enter(struct thread *thread, int signal);
-/** Takes all pads, of which no jump is left, out of the program's memory; @gone: that
- * is no longer there. */
+/** Takes all pads, to which no jump leads any more, out of the program's memory, unless
+ * late threads may be in them; @gone: that memory is no longer there. */
 void pads_remove(struct inferior *inferior, bool gone);
 
 #endif

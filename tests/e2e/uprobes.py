@@ -13,6 +13,7 @@ PARTS = 200  # functions that `many` calls
 
 
 def need_uprobes(t):
+    """Returns what `monitor engines` says."""
     t.need_x86()
     t.need_kernel_conditions()
     client = rsp.Client(t.server("COMM", t.prog("loop")))
@@ -20,6 +21,7 @@ def need_uprobes(t):
     client.close()
     if not re.search(r"^uprobe .*\n +usable", text, re.M):
         t.skip("no uprobes here")
+    return text
 
 
 def engines(text):

@@ -170,12 +170,15 @@ place = next(int(line.split()[2], 16) for line in run("monitor breakpoints").spl
 before = pads()[hex(place)]
 inferior = gdb.selected_inferior()
 code = bytes(inferior.read_memory(place, 16))
-inferior.write_memory(place + 1, code[1:])
-emit(pad=before, same=bytes(inferior.read_memory(place, 16)) == code)
+at = code.find(bytes.fromhex("4801c0"))            # add %rax, %rax
+other = code.replace(bytes.fromhex("4801c0"), bytes.fromhex("9001c0"))  # nop; add %eax, %eax
+inferior.write_memory(place + 1, other[1:])
+emit(pad=before, at=at, same=bytes(inferior.read_memory(place, 16)) == other)
 run("delete")
 run("continue")
 ''')
-    t.equal(found, {"pad": "in a pad", "same": True}, "found")
+    t.equal((found["pad"], found["same"]), ("in a pad", True), "the pad, and what is read")
+    t.note(f"what is written differs from byte {found['at']} on")
     t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
 
 

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Stores that somebody else sees are made once: a variable that is only incremented is
 never seen to decrease, though each hit at its store is left to the stub."""
-import re
-
 import harness
-import rsp
+import uprobes
 
 PROG = "observed"
 ROUNDS = 2000
 
 
 def need_undoing(t):
-    """Uprobes whose threads stop after the instruction."""
-    t.need_x86()
-    t.need_kernel_conditions()
-    client = rsp.Client(t.server("COMM", t.prog("loop")))
-    text = client.monitor("engines")
-    client.close()
-    if not re.search(r"^uprobe .*\n +usable", text, re.M):
-        t.skip("no uprobes here")
-    return "after the instruction" in text
+    """Uprobes; do threads stop after the instruction, at which they are undone?"""
+    return "after the instruction" in uprobes.need_uprobes(t)
 
 
 def play(t, how, place, when, rounds=ROUNDS):
