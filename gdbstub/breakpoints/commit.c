@@ -28,7 +28,7 @@ static bool meets_uprobes(const struct location *location)
 	       choice_among_uprobes(location->inferior);
 }
 
-static bool is_outdated(const struct location *location)
+bool location_is_outdated(const struct location *location)
 {
 	if (location->state == LOCATION_OUT)
 		return false;
@@ -40,7 +40,7 @@ static bool is_outdated(const struct location *location)
 
 static bool must_come_anew(const struct location *location)
 {
-	return traps_must_move(location) || is_outdated(location);
+	return traps_must_move(location) || location_is_outdated(location);
 }
 
 /* Has a wanted location yet to be put in place? */
@@ -92,7 +92,7 @@ bool locations_are_outdated(const struct breakpoints *breakpoints)
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->state == LOCATION_IN && is_outdated(location))
+		if (location->state == LOCATION_IN && location_is_outdated(location))
 			return true;
 	}
 	return false;
@@ -106,7 +106,7 @@ void locations_move_outdated(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (location->state != LOCATION_IN || !is_outdated(location))
+		if (location->state != LOCATION_IN || !location_is_outdated(location))
 			continue;
 		any = true;
 		location_take_out(location, false);

@@ -5,9 +5,11 @@
 
 #include "gdbstub/breakpoints/breakpoints.h"
 
-/** Is there a location that cannot be served as it is any longer? */
+/** Can it be served as it is no longer? */
+bool location_is_outdated(const struct location *location);
+/** Is there such a location? */
 bool locations_are_outdated(const struct breakpoints *breakpoints);
-/** Such locations are put in anew at once. No thread may be running: a hit whose stop
+/** These are put in anew at once. No thread may be running: a hit whose stop
  * has not been seen would be lost, and its thread would stay after the instruction. */
 void locations_move_outdated(struct breakpoints *breakpoints);
 

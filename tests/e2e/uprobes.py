@@ -12,6 +12,11 @@ ALWAYS = ";X3,220127"
 PARTS = 200  # functions that `many` calls
 
 
+def are_usable(engines_text):
+    """Does `monitor engines` say that there are uprobes?"""
+    return bool(re.search(r"^uprobe .*\n +usable", engines_text, re.M))
+
+
 def need_uprobes(t):
     """Returns what `monitor engines` says."""
     t.need_x86()
@@ -19,7 +24,7 @@ def need_uprobes(t):
     client = rsp.Client(t.server("COMM", t.prog("loop")))
     text = client.monitor("engines")
     client.close()
-    if not re.search(r"^uprobe .*\n +usable", text, re.M):
+    if not are_usable(text):
         t.skip("no uprobes here")
     return text
 
