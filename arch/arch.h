@@ -333,6 +333,8 @@ struct arch_ops {
 	void (*undo)(const struct cs_insn *insn, struct insn_undo *ret);
 	/** How instructions are executed elsewhere; NULL: it is not known. */
 	const struct displaced_ops *displaced;
+	/** How conditions are decided by code in the program; NULL: they are not. */
+	const struct native_ops *native;
 	int frame_pointer_dwarf; /* its number in call frame information */
 	const struct status_word *shadow_stack; /* where a thread has one; or NULL */
 	int capstone_arch, capstone_mode;	/* cs_arch, cs_mode */

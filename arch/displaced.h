@@ -22,10 +22,10 @@ enum {
 
 /** At an instruction of a copy, before it is executed. */
 struct displaced_state {
-	uint8_t offset; /* of the instruction in the copy, bytes */
-	uint8_t pushed; /* bytes that the copy has pushed, and the original has not at
-			 * .pc: the stack pointer is that much too low */
-	uint64_t pc;	/* where the thread would be without the copy */
+	uint16_t offset; /* of the instruction in the copy, bytes */
+	uint8_t pushed;	 /* bytes that the copy has pushed, and the original has not at
+			  * .pc: the stack pointer is that much too low */
+	uint64_t pc;	 /* where the thread would be without the copy */
 };
 
 /** A copy of an instruction. */

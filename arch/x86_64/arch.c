@@ -83,6 +83,7 @@ static const struct arch_ops x86_64 = {
 	.accesses = x86_64_accesses,
 	.undo = x86_64_undo,
 	.displaced = &x86_64_displaced,
+	.native = &x86_64_native,
 	.frame_pointer_dwarf = 6,
 	.shadow_stack = &shadow_stack,
 	.capstone_arch = CS_ARCH_X86,

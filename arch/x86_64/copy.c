@@ -54,7 +54,7 @@ static void refuse(struct copying *c, const char *why)
 static void begin_insn(struct copying *c, uint64_t pc, unsigned int pushed)
 {
 	c->ret->state[c->ret->nstates++] = (struct displaced_state){
-		.offset = (uint8_t)c->ret->len, .pushed = (uint8_t)pushed, .pc = pc};
+		.offset = (uint16_t)c->ret->len, .pushed = (uint8_t)pushed, .pc = pc};
 }
 
 static void put(struct copying *c, const void *bytes, unsigned int len)

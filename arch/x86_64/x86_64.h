@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "arch/displaced.h"
+#include "arch/native.h"
 
 #define X86_64_CORE	"org.gnu.gdb.i386.core"
 #define X86_64_SSE	"org.gnu.gdb.i386.sse"
@@ -29,6 +30,7 @@ enum {
 	X86_64_R9 = 9,
 	X86_64_R10 = 10,
 	X86_64_RIP = 16,
+	X86_64_EFLAGS = 17,
 	X86_64_ORIG_RAX = 57,
 	X86_64_GS_BASE = 59,
 };
@@ -72,6 +74,9 @@ void x86_64_copy(const struct cs_insn *insn, uint64_t to, struct displaced *ret)
 extern const struct displaced_ops x86_64_displaced;
 /* Is the distance from the end of an instruction one of 32 bits? */
 bool x86_64_reaches(uint64_t end, uint64_t to);
+
+/* native.c */
+extern const struct native_ops x86_64_native;
 
 /* places.c */
 extern const struct probe_place x86_64_probe_places[];

@@ -422,6 +422,28 @@ static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 	buffer_append_char(out, ')');
 }
 
+/* Filters do not tell threads apart. */
+static void uprobe_counts(struct engine *engine, const struct location *location,
+			  struct counts *counts)
+{
+	const struct uprobe_placement *placement = location->engine_data;
+	const struct hit_counts filtered = {
+		.hits = placement->site ? site_false_hits(placement->site) : 0};
+
+	placement_counts(engine, location, counts);
+	if (filtered.hits > 0)
+		counts_add(counts, 0, &filtered);
+}
+
+static void uprobe_reset_counts(struct engine *engine, struct location *location)
+{
+	const struct uprobe_placement *placement = location->engine_data;
+
+	placement_reset_counts(engine, location);
+	if (placement->site)
+		site_forget_hits(placement->site);
+}
+
 static void uprobe_explain(struct engine *engine, const struct location *location,
 			   struct buffer *out)
 {
@@ -451,10 +473,10 @@ const struct engine_ops uprobe_engine = {
 	.give_back = uprobe_give_back,
 	.costs = uprobe_costs,
 	.print_found = uprobe_print_found,
-	.counts = placement_counts,
+	.counts = uprobe_counts,
 	.gate = placement_gate,
 	.last = placement_last,
-	.reset_counts = placement_reset_counts,
+	.reset_counts = uprobe_reset_counts,
 	.describe = placement_describe,
 	.explain = uprobe_explain,
 };

@@ -44,6 +44,17 @@ static bool is_crowded(const struct location *location, unsigned int span)
 	return false;
 }
 
+/* A filter's reads would be hits. */
+static bool is_reading_watched(const struct location *location)
+{
+	const struct location *watch;
+
+	TAILQ_FOREACH (watch, &location->inferior->breakpoints->watchpoints, watch_link)
+		if (watch->type != WATCHPOINT_WRITE)
+			return true;
+	return false;
+}
+
 /* The copy of a call is a push and a jump, of which a shadow stack hears nothing; the
  * copies of what follows must be in no restartable sequence either. */
 static const char *why_not(const struct location *location, const struct pad *pad)
@@ -73,8 +84,10 @@ void uprobe_make_site(struct uprobe_placement *placement, struct location *locat
 	else if (!placement->pads_wanted)
 		why = "pads are off (monitor set pads always)";
 	if (!why)
-		error = site_create(location->inferior, location->addr,
-				    &placement->site);
+		error = site_create(
+			location->inferior, location->addr,
+			is_reading_watched(location) ? NULL : &location->conditions,
+			&placement->site);
 	if (!why && !error)
 		why = why_not(location, &placement->site->pad);
 	if (why)
@@ -92,7 +105,10 @@ void uprobe_destroy_site(struct uprobe_placement *placement)
 
 bool uprobe_site_is_outdated(const struct uprobe_placement *placement)
 {
-	return placement->pads_wanted != are_wanted(placement->base.location);
+	return placement->pads_wanted != are_wanted(placement->base.location) ||
+	       (placement->site && placement->site->filter &&
+		(is_reading_watched(placement->base.location) ||
+		 site_filter_is_outdated(placement->site)));
 }
 
 /* ---- where ---- */
@@ -114,6 +130,11 @@ int uprobe_site_target(const struct uprobe_placement *placement,
 	return ret->path ? 0 : -ENOMEM;
 }
 
+static uint64_t trap_of(const struct site *site)
+{
+	return site->pad.addr + site->pad.trap;
+}
+
 void uprobe_site_arm(const struct uprobe_placement *placement)
 {
 	const struct arch_ops *arch = placement->state->arch;
@@ -122,7 +143,7 @@ void uprobe_site_arm(const struct uprobe_placement *placement)
 
 	shared->pc = location->addr;
 	if (placement->site)
-		uprobe_arm(shared, placement->site->pad.addr, arch->displaced->nop,
+		uprobe_arm(shared, trap_of(placement->site), arch->displaced->nop,
 			   arch->displaced->nop_len);
 	else
 		uprobe_arm(shared, location->addr, placement->insn,
@@ -135,7 +156,7 @@ static bool is_trap_in_pad(const struct uprobe_placement *placement)
 	uint8_t insn[TRAP_CODE_MAX];
 
 	return inferior_read(placement->base.location->inferior,
-			     placement->site->pad.addr, insn,
+			     trap_of(placement->site), insn,
 			     arch->breakpoint_len) == (ssize_t)arch->breakpoint_len &&
 	       memcmp(insn, arch->breakpoint_insn, arch->breakpoint_len) == 0;
 }
@@ -159,7 +180,7 @@ static void print_code(const struct uprobe_placement *placement, struct buffer *
 {
 	const struct pad *pad = &placement->site->pad;
 	struct decoder decoder;
-	unsigned int at = 0;
+	unsigned int at = pad->trap;
 
 	if (!decoder_init(&decoder, placement->state->arch))
 		return;
@@ -178,8 +199,36 @@ static void print_code(const struct uprobe_placement *placement, struct buffer *
 	decoder_deinit(&decoder);
 }
 
+static void explain_filter(const struct uprobe_placement *placement, struct buffer *out)
+{
+	const struct site *site = placement->site;
+	struct decoder decoder;
+	unsigned int at = 0;
+
+	if (!site->filter) {
+		buffer_printf(out, "\nNo filter: %s\n",
+			      site->why_no_filter ? site->why_no_filter
+						  : "out of memory");
+		return;
+	}
+	if (!decoder_init(&decoder, placement->state->arch))
+		return;
+	buffer_append_string(out, "\nThe filter, in the program, by which a false hit "
+				  "meets no trap:\n");
+	while (at < site->pad.trap &&
+	       decoder_run(&decoder, site->pad.code + at, site->pad.trap - at,
+			   site->pad.addr + at)) {
+		buffer_printf(out, "    0x%" PRIx64 "  %s %s\n", site->pad.addr + at,
+			      decoder.insn->mnemonic, decoder.insn->op_str);
+		at += decoder.insn->size;
+	}
+	decoder_deinit(&decoder);
+}
+
 void uprobe_site_explain(const struct uprobe_placement *placement, struct buffer *out)
 {
+	if (placement->site)
+		explain_filter(placement, out);
 	if (!placement->site) {
 		buffer_printf(out, "\nNo pad: %s\n",
 			      placement->why_no_pad ? placement->why_no_pad

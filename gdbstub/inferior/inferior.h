@@ -25,6 +25,7 @@
 #include "gdbstub/inferior/syscalls.h"
 
 struct breakpoints;
+struct native_shared; /* arch/native.h */
 struct pads;
 struct pending_stop;
 struct threaddb;
@@ -128,10 +129,12 @@ struct inferior {
 	struct inferior *vfork_parent; /* whose memory this vfork child is in; NULL once
 					* it is not */
 	pid_t vfork_maker;	       /* ... and the thread that waits for it */
-	pid_t lender_group;	   /* takes the terminal back at the end; 0: not lent */
-	int mem_fd;		   /* /proc/PID/task/TID/mem, or -1 */
-	pid_t mem_tid;		   /* the TID */
-	struct pads *pads;	   /* in its memory, of pads.h; NULL: there are none */
+	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
+	int mem_fd;	    /* /proc/PID/task/TID/mem, or -1 */
+	pid_t mem_tid;	    /* the TID */
+	struct pads *pads;  /* in its memory, of pads.h; NULL: there are none */
+	struct native_shared *filter_shadow; /* where their filters look for planted
+					      * bytes; NULL: there are none */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used; forgotten by: */
 	void (*forget_threaddb)(struct inferior *inferior);
 	uint64_t warnings[4]; /* hashes of what inferior_warn has said last */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/inferior/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -316,4 +317,29 @@ uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type)
 			return entry.a_un.a_val;
 	}
 	return 0;
+}
+
+static bool is_link_to(int directory, const char *name, const char *target)
+{
+	char found[64];
+	const ssize_t n = readlinkat(directory, name, found, sizeof(found));
+
+	return n == (ssize_t)strlen(target) && memcmp(found, target, (size_t)n) == 0;
+}
+
+bool inferior_has_descriptor(const struct inferior *inferior, const char *kind)
+{
+	const struct dirent *entry;
+	bool found = false;
+	char path[64];
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", inferior_living_task(inferior));
+	directory = opendir(path);
+	if (!directory)
+		return false;
+	while (!found && (entry = readdir(directory)))
+		found = is_link_to(dirfd(directory), entry->d_name, kind);
+	closedir(directory);
+	return found;
 }

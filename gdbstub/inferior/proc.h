@@ -73,6 +73,9 @@ char *inferior_exe(const struct inferior *inferior);
 int inferior_proc_file(const struct inferior *inferior, const char *name,
 		       struct buffer *out);
 
+/** Has it a descriptor of this kind, which is what its link in /proc says
+ * ("anon_inode:[userfaultfd]")? */
+bool inferior_has_descriptor(const struct inferior *inferior, const char *kind);
 /** A value from the auxiliary vector (getauxval(3)) of a 64-bit program; 0: it has
  * none.
  */

@@ -3,12 +3,33 @@
 
 #include <stdlib.h>
 
+#include "arch/native.h"
 #include "gdbstub/base/cleanup.h"
 
-static void tell_kernel(const struct engines *engines)
+_Static_assert((int)NATIVE_GAPS == (int)SHADOW_GAPS, "filters see all gaps");
+
+void planted_bytes_tell_filters(const struct inferior *inferior)
 {
+	const struct shadow *shadow = &inferior->breakpoints->engines->shadow;
+	struct native_shared *filters = inferior->filter_shadow;
+
+	filters->start = shadow->all.start;
+	filters->end = shadow->all.end;
+	for (int i = 0; i < SHADOW_GAPS; i++) {
+		filters->gaps[i].start = shadow->gaps[i].start;
+		filters->gaps[i].end = shadow->gaps[i].end;
+	}
+}
+
+static void tell(const struct engines *engines, const struct inferiors *inferiors)
+{
+	const struct inferior *inferior;
+
 	if (engines->kernel_side)
 		engines->kernel_side->set_shadow(engines->placements, &engines->shadow);
+	TAILQ_FOREACH (inferior, &inferiors->list, link)
+		if (inferior->filter_shadow)
+			planted_bytes_tell_filters(inferior);
 }
 
 static struct shadow_range bytes_of(const struct location *location)
@@ -59,7 +80,7 @@ void traps_changed(struct location *location)
 	}
 	engines->shadow_is_loose = true;
 	shadow_add(&engines->shadow, bytes_of(location));
-	tell_kernel(engines);
+	tell(engines, location->inferior->owner);
 }
 
 /* To put all traps in order takes its time: while only steps follow, a byte that is in
@@ -80,5 +101,5 @@ void traps_update_shadow(struct breakpoints *breakpoints, bool stepping)
 	engines->shadow = (struct shadow){.all = {0, UINT64_MAX}};
 	if (traps)
 		engines->shadow = shadow_around(traps, list_traps(inferiors, traps));
-	tell_kernel(engines);
+	tell(engines, inferiors);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bytes of all planted traps, of which the kernel engines are told. */
+/* The bytes of all planted traps, of which the kernel engines and filters are told. */
 #ifndef TRUEHIT_LOCATIONS_PLANTED_BYTES_H
 #define TRUEHIT_LOCATIONS_PLANTED_BYTES_H
 
@@ -14,5 +14,7 @@ void traps_changed(struct location *location);
  * threads are resumed. @stepping: only steps follow, and what is lifted for them may
  * stay among them. */
 void traps_update_shadow(struct breakpoints *breakpoints, bool stepping);
+/** Tells the filters in its memory (inferior->filter_shadow), which are new. */
+void planted_bytes_tell_filters(const struct inferior *inferior);
 
 #endif

@@ -26,7 +26,7 @@ static bool append(struct making *m, const uint8_t *code, unsigned int len,
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
 		pad->state[pad->nstates] = states[i];
-		pad->state[pad->nstates++].offset += (uint8_t)pad->len;
+		pad->state[pad->nstates++].offset += (uint16_t)pad->len;
 	}
 	memcpy(pad->code + pad->len, code, len);
 	pad->len += len;
@@ -134,7 +134,7 @@ static bool append_following(struct making *m)
 
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 		     const struct pad_text *text, const struct jump_form *form,
-		     uint64_t addr, struct pad *ret)
+		     const struct native_code *filter, uint64_t addr, struct pad *ret)
 {
 	struct making m = {
 		.decoder = decoder, .ops = arch->displaced, .text = text, .pad = ret};
@@ -143,15 +143,20 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 	*ret = (struct pad){
 		.addr = addr, .insn = text->addr, .insn_len = text->insn_len};
 	plant(&m, form);
+	if (filter && !append(&m, filter->bytes, filter->len, NULL, 0))
+		return "its filter is too long";
+	ret->trap = ret->len;
 	if (!append_nop(&m) || !decode(&m, 0) || !append_copy(&m, &copy))
 		return copy.why_not ? copy.why_not : "its copy is too long";
-	ret->body = arch->displaced->nop_len;
+	ret->body = ret->trap + arch->displaced->nop_len;
 	ret->pushes_return = copy.pushes_return;
 	return copy.leaves || append_following(&m) ? NULL : "the way back is too far";
 }
 
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc)
 {
+	if (pc - pad->addr < pad->trap)
+		return &pad->state[0];
 	for (unsigned int i = 0; i < pad->nstates; i++)
 		if (pad->addr + pad->state[i].offset == pc)
 			return &pad->state[i];

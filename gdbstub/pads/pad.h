@@ -2,6 +2,7 @@
 /*
  * Pads. In the place of an instruction is a jump to its pad:
  *
+ *   a filter                 if there is one (filter.h)
  *   a nop                    where a trap may be, before anything is done
  *   the instruction's copy
  *   copies of what follows   as far as the jump has taken bytes of it for its own
@@ -24,10 +25,12 @@
 #include <stdint.h>
 
 #include "arch/displaced.h"
+#include "arch/native.h"
 #include "gdbstub/text/decoder.h"
 
 enum {
-	PAD_MAX = 128, /* bytes */
+	PAD_BODY_MAX = 128, /* bytes, without a filter */
+	PAD_MAX = PAD_BODY_MAX + NATIVE_MAX,
 	PAD_STATES_MAX = 16,
 };
 
@@ -41,7 +44,7 @@ struct pad_text {
 };
 
 struct pad {
-	uint64_t addr;		    /* of its nop */
+	uint64_t addr;		    /* of its first instruction */
 	uint64_t insn;		    /* of the instruction that it stands in for, */
 	unsigned int insn_len;	    /* whose bytes are so many */
 	uint8_t jump[JUMP_LEN_MAX]; /* what the text has there, and after it */
@@ -50,7 +53,8 @@ struct pad {
 			       * instruction's, at most */
 	uint8_t code[PAD_MAX];
 	unsigned int len;
-	unsigned int body; /* where in .code the instruction's copy begins */
+	unsigned int trap; /* where in .code the nop is, after the filter, */
+	unsigned int body; /* and where the instruction's copy begins */
 	struct displaced_state
 		state[PAD_STATES_MAX]; /* of its instructions, in order */
 	unsigned int nstates;
@@ -65,13 +69,14 @@ const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
  * widest choice come first. */
 unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 		       struct jump_form forms[JUMP_FORMS_MAX]);
-/** Makes the pad at @addr, which a jump of @form can lead to. Returns why not, or NULL.
- */
+/** Makes the pad at @addr, which a jump of @form can lead to; @filter: or NULL. Returns
+ * why not, or NULL. */
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 		     const struct pad_text *text, const struct jump_form *form,
-		     uint64_t addr, struct pad *ret);
+		     const struct native_code *filter, uint64_t addr, struct pad *ret);
 
-/** What a thread with this PC is at. NULL: none of the pad's instructions is there. */
+/** What a thread with this PC is at; in the filter, it is at the nop yet to come. NULL:
+ * none of the pad's instructions is there. */
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc);
 
 #endif

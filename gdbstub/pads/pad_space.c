@@ -237,6 +237,22 @@ bool pad_space_find(const struct pad_space *space, uint64_t lowest, uint64_t hig
 	       find_in(space, &space->free, lowest, highest, len, addr);
 }
 
+bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr)
+{
+	const struct pad_range *widest = NULL;
+
+	for (size_t i = 0; i < space->free.count; i++) {
+		const struct pad_range *range = &space->free.range[i];
+
+		if (!widest || range->end - range->start > widest->end - widest->start)
+			widest = range;
+	}
+	if (!widest || widest->end - widest->start < 2 * len)
+		return false;
+	*addr = page_of(space, widest->start + (widest->end - widest->start) / 2);
+	return true;
+}
+
 unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
 			       unsigned int len, uint64_t pages[2])
 {

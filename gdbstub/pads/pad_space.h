@@ -47,6 +47,9 @@ int pad_space_look(struct pad_space *space, const char *maps, uint64_t image);
  */
 bool pad_space_find(const struct pad_space *space, uint64_t lowest, uint64_t highest,
 		    unsigned int len, uint64_t *addr);
+/** The middle of the widest range that is free, where @len bytes can be: far from all
+ * that grows, and of no use for pads. False: there is none. */
+bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr);
 /** The pages that this room needs and that are not mapped yet: how many, at most 2. */
 unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
 			       unsigned int len, uint64_t pages[2]);

@@ -5,10 +5,13 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "arch/native.h"
 #include "arch/register_table.h"
 #include "gdbstub/base/log.h"
+#include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/pads/pads_state.h"
+#include "gdbstub/pads/site_filter.h"
 #include "gdbstub/tracing/early.h"
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/tracing/siginfo.h"
@@ -18,8 +21,9 @@ enum { STEPS_MAX = 100 }; /* of a copy, and stops that are none */
 
 /* Where a thread is in a pad. */
 struct position {
-	const struct site *site;
+	struct site *site;
 	const struct displaced_state *state;
+	const struct native_state *filter; /* NULL: it is not in the filter */
 };
 
 /* ---- where ---- */
@@ -64,6 +68,10 @@ static bool find_position(const struct thread *thread, struct position *ret)
 		if (!ret->site)
 			continue;
 		ret->state = pad_find_state(&ret->site->pad, pc);
+		pc -= ret->site->pad.addr;
+		ret->filter = pc < ret->site->pad.trap
+				      ? native_find_state(ret->site->filter, pc)
+				      : NULL;
 		return ret->state != NULL;
 	}
 	return false;
@@ -82,6 +90,27 @@ static bool has_passed(const struct position *at)
 
 /* ---- out of it ---- */
 
+/* As it was before the filter. What that has saved is below the stack pointer that the
+ * program has there. */
+static int leave_filter(const struct thread *thread, const struct position *at,
+			struct regs *regs)
+{
+	const struct native_ops *ops = regs->arch->native;
+	const size_t len = 8U * at->filter->saved;
+	uint64_t saved[NATIVE_SAVED_MAX] = {0}, sp;
+	int err = reg_read_u64(regs, regs->arch->sp_reg, &sp);
+
+	sp += at->filter->lowered - ops->protected - len;
+	if (err == 0 && at->filter->changed &&
+	    inferior_read(thread->inferior, sp, saved, len) != (ssize_t)len)
+		return -EFAULT;
+	if (err == 0)
+		err = ops->restore(regs, at->filter, at->site->filter->used, saved);
+	if (err == 0 && at->filter->counted)
+		site_uncount(at->site);
+	return err;
+}
+
 static int move_out(const struct thread *thread, const struct position *at)
 {
 	const struct arch_ops *arch = thread->inferior->arch;
@@ -92,6 +121,8 @@ static int move_out(const struct thread *thread, const struct position *at)
 
 	regs_init(&regs, arch);
 	err = regs_fetch(thread, &regs, regset);
+	if (err == 0 && at->filter)
+		err = leave_filter(thread, at, &regs);
 	if (err == 0)
 		err = reg_write_u64(&regs, arch->pc_reg, at->state->pc);
 	if (err == 0)
@@ -129,7 +160,7 @@ static bool is_by_program(const struct event *event)
 	return event->signal == SIGSTOP && event->siginfo.si_code == SI_KERNEL;
 }
 
-/* A fault is the instruction's own. */
+/* A fault is the instruction's own, or the filter's. */
 static bool is_fault(const struct event *event)
 {
 	return event->siginfo.si_code > 0 &&
@@ -241,6 +272,22 @@ static bool finish(struct event *event, struct position *at)
 	return true;
 }
 
+/* The trap decides: of what the filter cannot read, and for who is stepped, which would
+ * take long. */
+static bool gives_filter_up(const struct event *event, const struct position *at)
+{
+	return at->filter && event->kind == EVENT_SIGNAL &&
+	       (is_fault(event) || ends_step(event, at));
+}
+
+static void go_to_trap(struct thread *thread, const struct position *at)
+{
+	const struct pad *pad = &at->site->pad;
+
+	if (move_out(thread, at) == 0)
+		thread_set_pc(thread, pad->addr + pad->trap);
+}
+
 bool pad_stop_leave(struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -248,7 +295,9 @@ bool pad_stop_leave(struct event *event)
 
 	if (thread->running || thread->late || !find_position(thread, &at))
 		return true;
-	if (is_before(&at) && ends_step(event, &at)) {
+	if (gives_filter_up(event, &at))
+		go_to_trap(thread, &at);
+	if (gives_filter_up(event, &at) || (is_before(&at) && ends_step(event, &at))) {
 		if (thread->interrupting)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		thread_resume_again(thread, 0);

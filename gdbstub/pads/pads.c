@@ -4,13 +4,8 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gdbstub/base/cleanup.h"
@@ -18,14 +13,12 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/pads/injected_call.h"
+#include "gdbstub/pads/pad_memory.h"
 #include "gdbstub/pads/pad_space.h"
 #include "gdbstub/pads/pad_stop.h"
 #include "gdbstub/pads/pads_state.h"
+#include "gdbstub/pads/site_filter.h"
 #include "gdbstub/text/text.h"
-
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x10U /* Linux 6.3 */
-#endif
 
 /* ---- all of them ---- */
 
@@ -66,81 +59,6 @@ static void page_destroy(struct pads *pads, struct pad_page *page)
 
 /* ---- mapping ---- */
 
-static struct error *call_error(int64_t err, const char *what)
-{
-	return error_create((int)-err, "the program cannot %s", what);
-}
-
-/* In the program: a file in memory, whose name is what its list of mappings shows. */
-static int64_t make_file(const struct injection *injection)
-{
-	static const char name[INJECTION_SCRATCH] = "truehit-pads";
-	struct inferior *inferior = injection->thread->inferior;
-	const uint64_t at = injection_scratch(injection);
-	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, MFD_CLOEXEC | MFD_EXEC};
-	char before[sizeof(name)];
-	int64_t fd;
-
-	if (inferior_read(inferior, at, before, sizeof(before)) !=
-	    (ssize_t)sizeof(before))
-		return -EFAULT;
-	fd = inferior_write(inferior, at, name, sizeof(name));
-	if (fd == 0)
-		fd = injection_call(injection, SYS_memfd_create, arguments);
-	arguments[1] = MFD_CLOEXEC;
-	if (fd == -EINVAL) /* before Linux 6.3 */
-		fd = injection_call(injection, SYS_memfd_create, arguments);
-	inferior_write(inferior, at, before, sizeof(before));
-	return fd;
-}
-
-/* As long as it is, it has nops: the kernel takes from the file what it executes at a
- * probe. */
-static int open_file(const struct injection *injection, int64_t fd, size_t len)
-{
-	const struct displaced_ops *ops = injection->before.arch->displaced;
-	_cleanup_close_ int own = -1;
-	_cleanup_free_ uint8_t *nops = malloc(len);
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%" PRId64, injection->thread->tid,
-		 fd);
-	own = open(path, O_RDWR | O_CLOEXEC);
-	if (own < 0 || !nops)
-		return own < 0 ? -errno : -ENOMEM;
-	for (size_t at = 0; at < len; at++)
-		nops[at] = ops->nop[at % ops->nop_len];
-	if (pwrite(own, nops, len, 0) != (ssize_t)len)
-		return -EIO;
-	return take_fd(&own);
-}
-
-static int64_t map_file(const struct injection *injection, uint64_t addr, size_t len,
-			int64_t fd)
-{
-	const uint64_t arguments[SYSCALL_ARGUMENTS] = {
-		addr,
-		len,
-		PROT_READ | PROT_EXEC,
-		MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-		(uint64_t)fd,
-		0,
-	};
-	const int64_t r = injection_call(injection, SYS_mmap, arguments);
-
-	return r < 0 || (uint64_t)r == addr ? r : -EEXIST;
-}
-
-static void unmap(const struct injection *injection, uint64_t addr, size_t len)
-{
-	const uint64_t arguments[SYSCALL_ARGUMENTS] = {addr, len};
-	const int64_t r = injection_call(injection, SYS_munmap, arguments);
-
-	if (r < 0)
-		log_warning("pads stay at 0x%jx of process %d: %s", (uintmax_t)addr,
-			    injection->thread->inferior->pid, strerror((int)-r));
-}
-
 /* Takes the descriptor over. False: out of memory. */
 static bool add_page(struct pads *pads, uint64_t addr, int *fd)
 {
@@ -160,20 +78,12 @@ static struct error *map_page(struct pads *pads, const struct injection *injecti
 			      uint64_t addr)
 {
 	const size_t len = pads->space.page_size;
-	const int64_t fd = make_file(injection);
-	_cleanup_close_ int own = fd < 0 ? -1 : open_file(injection, fd, len);
-	int64_t r;
+	_cleanup_close_ int own = -1;
+	struct error *error = pad_memory_map_code(injection, addr, len, &own);
 
-	if (fd < 0)
-		return call_error(fd, "make a file in memory");
-	r = own < 0 ? own : map_file(injection, addr, len, fd);
-	injection_call(injection, SYS_close,
-		       (const uint64_t[SYSCALL_ARGUMENTS]){(uint64_t)fd});
-	if (r < 0)
-		return call_error(r, "map memory that can be executed");
-	if (add_page(pads, addr, &own))
-		return NULL;
-	unmap(injection, addr, len);
+	if (error || add_page(pads, addr, &own))
+		return error;
+	pad_memory_unmap(injection, addr, len);
 	return error_create(ENOMEM, "a page of pads");
 }
 
@@ -226,8 +136,10 @@ static struct error *look_at_memory(struct pads *pads)
 
 /* A form of the jump with a place for the pad. */
 static const char *place(struct pads *pads, struct decoder *decoder,
-			 struct pad_text *text, struct pad *ret)
+			 struct pad_text *text, const struct native_code *filter,
+			 struct pad *ret)
 {
+	const unsigned int len = PAD_BODY_MAX + (filter ? filter->len : 0);
 	const struct arch_ops *arch = pads->inferior->arch;
 	const char *why = pad_text_check(decoder, arch, text);
 	struct jump_form forms[JUMP_FORMS_MAX];
@@ -240,16 +152,32 @@ static const char *place(struct pads *pads, struct decoder *decoder,
 		uint64_t addr;
 
 		if (!pad_space_find(&pads->space, forms[i].lowest, forms[i].highest,
-				    PAD_MAX, &addr))
+				    len, &addr))
 			continue;
-		why = pad_make(decoder, arch, text, &forms[i], addr, ret);
+		why = pad_make(decoder, arch, text, &forms[i], filter, addr, ret);
 		if (!why)
 			break;
 	}
 	return why;
 }
 
-static struct error *make(struct pads *pads, uint64_t addr, struct pad *ret)
+/* With a filter, if it has one and that fits. */
+static const char *place_site(struct pads *pads, struct decoder *decoder,
+			      struct pad_text *text, struct site *site)
+{
+	const char *why = site->filter
+				  ? place(pads, decoder, text, site->filter, &site->pad)
+				  : "none";
+
+	if (!why)
+		return NULL;
+	if (site->filter)
+		site_drop_filter(site, strdup(why));
+	return place(pads, decoder, text, NULL, &site->pad);
+}
+
+static struct error *make(struct pads *pads, uint64_t addr,
+			  const struct agent_list *conditions, struct site *site)
 {
 	struct decoder decoder;
 	struct pad_text text = {0};
@@ -260,17 +188,19 @@ static struct error *make(struct pads *pads, uint64_t addr, struct pad *ret)
 		error = look_at_memory(pads);
 	if (error)
 		return error;
+	site_make_filter(pads, site, addr, conditions);
 	if (!decoder_init(&decoder, pads->inferior->arch))
 		return error_create(ENOMEM, "the decoder of instructions");
-	why = place(pads, &decoder, &text, ret);
+	why = place_site(pads, &decoder, &text, site);
 	decoder_deinit(&decoder);
-	return why ? error_create(0, "%s", why) : map_missing(pads, ret);
+	return why ? error_create(0, "%s", why) : map_missing(pads, &site->pad);
 }
 
 static struct error *put_in_memory(struct pads *pads, struct site *site)
 {
 	const struct pad *pad = &site->pad;
-	const struct pad_page *page = find_page(pads, pad->addr);
+	const uint64_t trap = pad->addr + pad->trap;
+	const struct pad_page *page = find_page(pads, trap);
 	int err = pad_space_take(&pads->space, pad->addr, pad->len);
 
 	if (err < 0)
@@ -280,9 +210,8 @@ static struct error *put_in_memory(struct pads *pads, struct site *site)
 		pad_space_give_back(&pads->space, pad->addr);
 		return error_create(-err, "the pad cannot be written");
 	}
-	site->pads = pads;
 	site->fd = page->fd;
-	site->offset = pad->addr - page->addr;
+	site->offset = trap - page->addr;
 	TAILQ_INSERT_TAIL(&pads->sites, site, link);
 	table_insert(&pads->by_addr, &site->by_addr, pad->addr);
 	table_insert(&pads->by_insn, &site->by_insn, pad->insn);
@@ -302,14 +231,23 @@ static bool is_shared(const struct inferior *inferior)
 
 static void forget(struct site *site)
 {
-	struct pads *pads = take_ptr(site->pads);
+	struct pads *pads = site->pads;
 
 	if (!pads)
 		return;
+	site_close_filter(site);
+	site->pads = NULL;
 	TAILQ_REMOVE(&pads->sites, site, link);
 	table_remove(&pads->by_addr, &site->by_addr);
 	table_remove(&pads->by_insn, &site->by_insn);
 	pad_space_give_back(&pads->space, site->pad.addr);
+}
+
+static void site_free(struct site *site)
+{
+	free(site->filter);
+	free(site->why_no_filter);
+	free(site);
 }
 
 /* Such a thread counts as held, and may sleep in a page fault of a copy. */
@@ -332,7 +270,7 @@ void site_destroy(struct site *site)
 		return;
 	}
 	forget(site);
-	free(site);
+	site_free(site);
 }
 
 static void destroy_abandoned(struct pads *pads)
@@ -348,7 +286,8 @@ static void destroy_abandoned(struct pads *pads)
 	}
 }
 
-struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret)
+struct error *site_create(struct inferior *inferior, uint64_t addr,
+			  const struct agent_list *conditions, struct site **ret)
 {
 	struct pads *pads = NULL;
 	struct site *site;
@@ -364,10 +303,13 @@ struct error *site_create(struct inferior *inferior, uint64_t addr, struct site 
 		pads = pads_get(inferior);
 	if (pads)
 		destroy_abandoned(pads);
-	error = pads ? make(pads, addr, &site->pad) : error_create(ENOMEM, "a pad");
+	error = pads ? make(pads, addr, conditions, site)
+		     : error_create(ENOMEM, "a pad");
 	if (!error)
 		error = put_in_memory(pads, site);
 	if (error) {
+		if (site)
+			site_drop_filter(site, NULL);
 		free(site);
 		return error;
 	}
@@ -384,7 +326,7 @@ static void unmap_all(struct pads *pads)
 	const struct pad_page *page;
 	const char *why;
 
-	if (TAILQ_EMPTY(&pads->pages))
+	if (TAILQ_EMPTY(&pads->pages) && !pads->filters.memory)
 		return;
 	why = any_late(pads->inferior) ? "a thread sleeps where it cannot be stopped"
 				       : injection_begin(pads->inferior, &injection);
@@ -394,7 +336,8 @@ static void unmap_all(struct pads *pads)
 		return;
 	}
 	TAILQ_FOREACH (page, &pads->pages, link)
-		unmap(&injection, page->addr, len);
+		pad_memory_unmap(&injection, page->addr, len);
+	filter_memory_unmap(&pads->filters, &injection);
 	injection_end(&injection);
 }
 
@@ -409,11 +352,13 @@ void pads_remove(struct inferior *inferior, bool gone)
 	if (!gone)
 		unmap_all(pads);
 	inferior->pads = NULL;
+	inferior->filter_shadow = NULL;
 	while ((site = TAILQ_FIRST(&pads->sites))) {
 		forget(site);
 		if (site->abandoned)
-			free(site);
+			site_free(site);
 	}
+	filter_memory_forget(&pads->filters);
 	while ((page = TAILQ_FIRST(&pads->pages)))
 		page_destroy(pads, page);
 	table_deinit(&pads->by_addr);

@@ -16,6 +16,7 @@
 
 #include <sys/queue.h>
 
+#include "gdbstub/agent/list.h"
 #include "gdbstub/base/error.h"
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/pads/pad.h"
@@ -26,20 +27,35 @@ struct site {
 	struct pads *pads; /* NULL: they are gone, and it with them */
 	TAILQ_ENTRY(site) link;
 	struct pad pad;
-	int fd;		 /* the file that the pad's page is mapped from: the pads' */
-	uint64_t offset; /* ... where the pad is in it, bytes */
+	int fd;		 /* the file that the trap's page is mapped from: the pads' */
+	uint64_t offset; /* ... where the trap is in it, bytes */
 	bool planted;	 /* kept by who plants the jump */
-	bool abandoned;	 /* nobody's, but a late thread (late.h) may be in it */
+	struct native_code *filter; /* NULL: none, and why, for people */
+	char *why_no_filter;
+	bool checks_sequence;		/* the filter looks for restartable sequences */
+	unsigned int counter;		/* of the filter's, in pads->filters */
+	uint64_t false_hits, forgotten; /* by former counters; before the last reset */
+	bool abandoned; /* nobody's, but a late thread (late.h) may be in it */
 };
 
 /**
- * Makes a pad for the instruction at @addr, with all threads held. The error says why
- * there is none, for people ("it ...", of the instruction, or a sentence).
+ * Makes a pad for the instruction at @addr, with all threads held, and if possible with
+ * a filter of these conditions (NULL: without, as its reads would be
+ * hits of a watchpoint). The error says why there is none, for people ("it ...",
+ * of the instruction, or a sentence).
  */
-struct error *site_create(struct inferior *inferior, uint64_t addr, struct site **ret);
+struct error *site_create(struct inferior *inferior, uint64_t addr,
+			  const struct agent_list *conditions, struct site **ret);
 /** No jump leads to it, and no probe is there. A late thread may sleep in it: then it
  * stays in memory, and goes when none is late any more. */
 void site_destroy(struct site *site);
+
+/** The hits that the filter has found to be false. */
+uint64_t site_false_hits(const struct site *site);
+/** ... are from now on counted anew. */
+void site_forget_hits(struct site *site);
+/** The program has restartable sequences by now, for which the filter does not look. */
+bool site_filter_is_outdated(const struct site *site);
 
 /** A thread that is about to be resumed goes on in a pad if it has passed the trap
  * there; @signal: one that it is given goes first. */

@@ -3,6 +3,7 @@
 #ifndef TRUEHIT_PADS_PADS_STATE_H
 #define TRUEHIT_PADS_PADS_STATE_H
 
+#include "gdbstub/pads/filter_memory.h"
 #include "gdbstub/pads/pad_space.h"
 #include "gdbstub/pads/pads.h"
 
@@ -16,6 +17,7 @@ struct pad_page {
 struct pads {
 	struct inferior *inferior;
 	struct pad_space space;
+	struct filter_memory filters;
 	TAILQ_HEAD(, site) sites;
 	TAILQ_HEAD(, pad_page) pages;
 	struct table by_addr; /* sites, by the pad's address, */

@@ -18,6 +18,7 @@ SOURCE = measure.ROOT / "tests" / "progs" / "code" / "hits.c"
 EMULATED, STEPPED = "*f000", "f000"
 FUNCTIONS = 200  # hits.c has them
 ENGINES = ("uprobe", "ptrace")
+FILTERED = 20000000  # calls, of which a filter takes some nanoseconds each
 
 # In gdb: times a command by each engine, the first time of which is for the change.
 TURNS = """
@@ -46,6 +47,7 @@ class Case(measure.Case):
     threads: int = 1
     condition: str = "last == -1"
     pinned: bool = True
+    filters: bool = False  # in the program, before the trap
 
 
 def places(case):
@@ -101,6 +103,9 @@ class Bench(measure.Bench):
         ways += [(f"threads_{count}", f"*function, {count} threads", emulated,
                   {"threads": count}) for count in (8, 64)]
         cases = []
+        for name, title, _, others in (*ways[:2], ways[-3], ways[-1]):
+            cases.append(Case(f"filter_{name}", f"truehit filter, {title}", FILTERED,
+                              self.truehit, floor=f"{name}_floor", filters=True, **others))
         for name, title, iterations, others in ways:
             floor = name + "_floor"
             cases += [Case(floor, f"kernel floor, {title}", iterations, floor=floor, **others),
@@ -139,6 +144,9 @@ class Bench(measure.Bench):
             asked = ["monitor breakpoints"]
             if case.place == STEPPED:  # where a hardware slot may cost as much
                 forced = ["monitor set engine uprobe"]
+            if case.filters:
+                forced = ["monitor set engine uprobe", "monitor set pads always"]
+                asked.append("monitor explain 1")
         with measure.Server(case.server, self.hits, *arguments, pinned=True) as server:
             output = server.gdb(self.hits, [
                 "set breakpoint always-inserted on", *forced,
@@ -149,6 +157,8 @@ class Bench(measure.Bench):
             served = re.findall(r"^ *\d+ break \S+ f\d+\S* +uprobe ", output, re.M)
             if asked and len(served) != case.functions:
                 raise measure.Broken(f"{case.title}: not by uprobes:\n{output}")
+            if case.filters and "The filter, " not in output:
+                raise measure.Broken(f"{case.title}: no filter:\n{output}")
             server.loop_ns()
             return self.cost(server.text(), case.iterations)
 

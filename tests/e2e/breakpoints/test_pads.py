@@ -3,6 +3,7 @@
 to see, and to do, what it would without them."""
 import pathlib
 import re
+import signal
 import sys
 
 import harness
@@ -20,6 +21,17 @@ def pads():
             text = run(f"monitor explain {words[0]}")
             why = text.partition("No pad: ")[2].partition("\\n")[0]
             found[words[2]] = "in a pad" if "is in a pad" in text else why
+    return found
+
+def filters():
+    """Which of them filter, by their address; of the others, why not."""
+    found = {}
+    for line in run("monitor breakpoints").splitlines()[1:]:
+        words = line.split()
+        if words and words[0].isdigit() and words[1] == "break":
+            text = run(f"monitor explain {words[0]}")
+            found[words[2]] = ("filters" if "The filter, " in text
+                               else text.partition("No filter: ")[2].partition("\\n")[0])
     return found
 
 def register(name):
@@ -71,24 +83,98 @@ def debug(t, arguments, commands, python):
     return gdb.results[0], server.output()
 
 
-def test_signals_see_no_pad(t):
+def interrupt(t, rounds, never):
     """A timer interrupts the program wherever it is: its handler never sees an address that
     is not of the text, and each hit is counted once."""
-    need_pads(t)
     lines, called = lines_of(t)
-    found, output = debug(t, [ROUNDS, "timer"], [f"break {line} {NEVER}" for line in [*lines, called]]
+    found, output = debug(t, [rounds, "timer"], [f"break {line} {never}" for line in [*lines, called]]
                           + [f"tbreak {t.line('pads.c', 'END')}"], '''
 run("continue")
-emit(table=run("monitor breakpoints"), pads=pads())
+emit(table=run("monitor breakpoints"), pads=pads(), filters=filters())
 run("continue")
 ''')
-    rows = [row for row in harness.breakpoint_rows(found["table"]) if "-1" in row["text"]]
-    t.equal(sorted(row["false"] for row in rows), [ROUNDS] * len(lines) + [2 * ROUNDS],
+    rows = [row for row in harness.breakpoint_rows(found["table"]) if " 0 " in row["text"]
+            and row["false"]]
+    t.equal(sorted(row["false"] for row in rows), [rounds] * len(lines) + [2 * rounds],
             "false hits")
     t.equal([found["pads"][row["text"].split()[2]] for row in rows],
             ["in a pad"] * len(rows), "pads")
-    t.match(f"^{ROUNDS} rounds, sum {sum_of(ROUNDS)}, ", output)
+    t.match(f"^{rounds} rounds, sum {sum_of(rounds)}, ", output)
     t.match("^0 from elsewhere of many", output)
+    return [found["filters"][row["text"].split()[2]] for row in rows]
+
+
+def test_signals_see_no_pad(t):
+    need_pads(t)
+    filters = interrupt(t, ROUNDS, "if $cs == 0")
+    t.equal(set(filters), {"the condition needs a register that filters do not read"}, "filters")
+
+
+def test_signals_see_no_filter(t):
+    need_pads(t)
+    t.equal(set(interrupt(t, 100 * ROUNDS, NEVER)), {"filters"}, "filters")
+
+
+def test_a_filter_reads_what_is_not_there(t):
+    """What it cannot read is for the trap, and so for gdb; the program gets no signal."""
+    need_pads(t)
+    line = t.line("pads.c", "COUNT")
+    found, output = debug(t, [20], [f"break {line} if *(i % 5 == 2 ? (long *)8 : &sum) == -1"], f'''
+SIGSEGV = {signal.SIGSEGV:d}
+''' + '''
+told = []
+run("continue")
+for _ in range(4):
+    told.append([int(gdb.parse_and_eval(text)) for text in
+                 ("i", "rounds", f"$_siginfo.si_signo == {SIGSEGV}")])
+    filtered = filters()
+    run("continue")
+emit(told=told, filters=filtered)
+''')
+    t.equal(found["told"], [[i, i, 0] for i in (2, 7, 12, 17)], "stops")
+    t.check("filters" in found["filters"].values(), f"filters: {found['filters']}")
+    t.match(f"^20 rounds, sum {sum_of(20)}, ", output)
+
+
+def test_a_filter_reads_no_watched_memory(t):
+    """Its reads would be hits: there is none while reads are watched."""
+    need_pads(t)
+    line = t.line("pads.c", "COUNT")
+    found, _ = debug(t, [20], [f"tbreak {t.line('pads.c', 'STORE')} if i == 3",
+                               f"break {line} if rounds == -1"], '''
+run("continue")
+before = filters()
+run("rwatch rounds")
+found = []
+for _ in range(3):
+    run("continue")
+    found.append(int(gdb.parse_and_eval("rounds")))
+emit(before=before, then=filters(), found=found)
+''')
+    t.check("filters" in found["before"].values(), f"filters: {found['before']}")
+    t.check("reads of memory are watched" in found["then"].values(),
+            f"filters: {found['then']}")
+    t.equal(found["found"], [3, 4, 5], "values read")
+
+
+def test_counts_of_a_filter(t):
+    """Of false hits that no trap has seen: added to those of the location, and set to zero
+    with them; true ones are the trap's."""
+    need_pads(t)
+    line = t.line("pads.c", "COUNT")
+    found, _ = debug(t, [1000], [f"break {line} if i % 100 == 50"], '''
+rows = []
+for _ in range(10):
+    run("continue")
+    rows.append([int(gdb.parse_and_eval("i")), run("monitor breakpoints")])
+emit(rows=rows, filters=filters())
+''')
+    for number, (i, table) in enumerate(found["rows"]):
+        row, = (row for row in harness.breakpoint_rows(table) if "turn" in row["text"])
+        t.equal(i, 100 * number + 50, "the stop")
+        t.equal([row["hits"], row["true"], row["false"]], [i + 1, number + 1, i - number],
+                "hits, true and false ones")
+    t.check("filters" in found["filters"].values(), f"filters: {found['filters']}")
 
 
 def test_steps_are_those_of_the_text(t):

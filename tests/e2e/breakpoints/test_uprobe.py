@@ -114,6 +114,7 @@ def test_programs_are_few(t):
     """To verify a program takes the kernel most of a millisecond, which gdb would wait
     for at each of many breakpoints."""
     need_uprobes(t)
+    t.need_probes_in_text()
     many = Many(t)
     many.client.monitor("set engine uprobe")
     many.insert(0, NEVER)
@@ -514,6 +515,6 @@ def test_a_second_process_of_the_same_program(t):
     session.go()
     beside, changed = cpu_time(t, rounds)
     t.equal(changed, [], "changes of the second process's text")
-    t.check(len(attached.changed_text(program.pid, program.path)) == 10, "traps of the first")
+    t.check(len(attached.changed_text(program.pid, program.path)) >= 10, "traps of the first")
     t.check(beside < 2 * alone, f"CPU time: {beside:.2f} s, alone {alone:.2f} s")
     t.note(f"CPU time: {beside:.2f} s, alone {alone:.2f} s")

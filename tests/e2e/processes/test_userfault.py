@@ -29,10 +29,12 @@ def test_look_and_change(t):
 
 
 def test_conditions(t):
-    """What a condition cannot read is for gdb, whichever engine has met it."""
+    """What a condition cannot read is for gdb, whichever engine has met it. A filter in the
+    program would have the page brought in: there is none once the program serves memory."""
     for engine in "auto", "int3", "uprobe", "perf_event", "debugreg":
         server = start(t)
-        gdb = t.gdb(server, f"monitor set engine {engine}", "break main", "continue",
+        gdb = t.gdb(server, f"monitor set engine {engine}",
+                    f"break {t.line('userfault.c', 'BEGIN')}", "continue",
                     f"{'hbreak' if engine in ('perf_event', 'debugreg') else 'break'} work "
                     "if *never == 7 || n == 3", prog=t.prog("userfault"),
                     python='emit(stops=stops(["n"]))')

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	if (ioctl(fd, UFFDIO_REGISTER, &range) < 0 ||
 	    pthread_create(&thread, NULL, bring, &fd))
 		return 3;
-	for (long n = 0; n < rounds; n++) {
+	for (long n = 0; n < rounds; n++) { /* BEGIN */
 		work(n);
 		lazy[0] += n;
 	}

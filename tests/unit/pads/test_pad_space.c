@@ -161,3 +161,16 @@ Test(pad_space, after_many)
 		take(found);
 	}
 }
+
+Test(pad_space, middle_of_the_widest_range)
+{
+	uint64_t addr = 0;
+
+	cr_assert(pad_space_middle(&space, 16 * PAGE, &addr));
+	cr_expect_eq(addr % PAGE, 0);
+	cr_expect_gt(addr, UINT64_C(1) << 40);
+	cr_expect_lt(addr, IMAGE - (UINT64_C(1) << 40));
+	found_at(addr, addr + 16 * PAGE, addr);
+	found_at(addr + 16 * PAGE, addr + 16 * PAGE, addr + 16 * PAGE);
+	cr_expect_not(pad_space_middle(&space, UINT64_C(1) << 46, &addr));
+}

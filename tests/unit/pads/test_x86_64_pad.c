@@ -343,9 +343,9 @@ static bool place(const struct pad_text *text, const struct jump_form *form,
 	pad_space_init(space, PAGE);
 	cr_assert_eq(pad_space_look(space, buffer_string(&maps), (uint64_t)&decoder),
 		     0);
-	if (!pad_space_find(space, form->lowest, form->highest, PAD_MAX, &addr))
+	if (!pad_space_find(space, form->lowest, form->highest, PAD_BODY_MAX, &addr))
 		return false;
-	why_not = pad_make(&decoder, arch_native(), text, form, addr, pad);
+	why_not = pad_make(&decoder, arch_native(), text, form, NULL, addr, pad);
 	cr_assert_null(why_not, "%s", why_not);
 	count = pad_space_missing(space, addr, pad->len, pages);
 	for (unsigned int i = 0; i < count; i++) {

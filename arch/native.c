@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Native code at work: bytes, labels and states, the same for every processor. */
+#include "arch/native.h"
+
+#include <string.h>
+
+enum { DISPLACEMENT_LEN = 4 };
+
+void native_append(struct native_code *code, const void *bytes, unsigned int len)
+{
+	if (len > NATIVE_MAX - code->len) {
+		code->failed = true;
+		return;
+	}
+	memcpy(code->bytes + code->len, bytes, len);
+	code->len += len;
+}
+
+unsigned int native_new_labels(struct native_code *code, unsigned int count)
+{
+	const unsigned int first = code->nlabels;
+
+	if (count > NATIVE_LABELS_MAX - first) {
+		code->failed = true;
+		return NATIVE_NOT_FALSE;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		code->label[code->nlabels++] = NATIVE_UNBOUND;
+	return first;
+}
+
+void native_bind(struct native_code *code, unsigned int label)
+{
+	if (label < code->nlabels)
+		code->label[label] = (uint16_t)code->len;
+}
+
+void native_refer(struct native_code *code, unsigned int label)
+{
+	static const uint8_t unknown[DISPLACEMENT_LEN];
+
+	if (code->nfixups == NATIVE_FIXUPS_MAX) {
+		code->failed = true;
+		return;
+	}
+	code->fixup[code->nfixups++] =
+		(struct native_fixup){(uint16_t)code->len, (uint16_t)label};
+	native_append(code, unknown, sizeof(unknown));
+}
+
+void native_begin_state(struct native_code *code, struct native_state state)
+{
+	if (code->nstates == NATIVE_STATES_MAX) {
+		code->failed = true;
+		return;
+	}
+	state.offset = (uint16_t)code->len;
+	code->state[code->nstates++] = state;
+}
+
+void native_link(struct native_code *code)
+{
+	for (unsigned int i = 0; i < code->nfixups && !code->failed; i++) {
+		const struct native_fixup *fixup = &code->fixup[i];
+		const unsigned int to = code->label[fixup->label];
+		const uint32_t displacement = to - (fixup->at + DISPLACEMENT_LEN);
+
+		code->failed |= to == NATIVE_UNBOUND;
+		for (unsigned int byte = 0; byte < DISPLACEMENT_LEN; byte++)
+			code->bytes[fixup->at + byte] =
+				(uint8_t)(displacement >> (8 * byte));
+	}
+}
+
+const struct native_state *native_find_state(const struct native_code *code,
+					     uint64_t offset)
+{
+	unsigned int i = 0;
+
+	while (i + 1 < code->nstates && code->state[i + 1].offset <= offset)
+		i++;
+	return &code->state[i];
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/pad_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arch/displaced.h"
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/base/log.h"
+#include "gdbstub/inferior/memory.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U /* Linux 6.3 */
+#endif
+
+static struct error *call_error(int64_t err, const char *what)
+{
+	return error_create((int)-err, "the program cannot %s", what);
+}
+
+/* In the program: a file in memory, whose name is what its list of mappings shows. */
+static int64_t make_file(const struct injection *injection)
+{
+	static const char name[INJECTION_SCRATCH] = "truehit-pads";
+	struct inferior *inferior = injection->thread->inferior;
+	const uint64_t at = injection_scratch(injection);
+	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, MFD_CLOEXEC | MFD_EXEC};
+	char before[sizeof(name)];
+	int64_t fd;
+
+	if (inferior_read(inferior, at, before, sizeof(before)) !=
+	    (ssize_t)sizeof(before))
+		return -EFAULT;
+	fd = inferior_write(inferior, at, name, sizeof(name));
+	if (fd == 0)
+		fd = injection_call(injection, SYS_memfd_create, arguments);
+	arguments[1] = MFD_CLOEXEC;
+	if (fd == -EINVAL) /* before Linux 6.3 */
+		fd = injection_call(injection, SYS_memfd_create, arguments);
+	inferior_write(inferior, at, before, sizeof(before));
+	return fd;
+}
+
+static int open_file(const struct injection *injection, int64_t fd)
+{
+	char path[64];
+	int own;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%" PRId64, injection->thread->tid,
+		 fd);
+	own = open(path, O_RDWR | O_CLOEXEC);
+	return own < 0 ? -errno : own;
+}
+
+static int fill_with_nops(const struct displaced_ops *ops, int fd, size_t len)
+{
+	_cleanup_free_ uint8_t *nops = malloc(len);
+
+	if (!nops)
+		return -ENOMEM;
+	for (size_t at = 0; at < len; at++)
+		nops[at] = ops->nop[at % ops->nop_len];
+	return pwrite(fd, nops, len, 0) == (ssize_t)len ? 0 : -EIO;
+}
+
+static int64_t map_file(const struct injection *injection, uint64_t addr, size_t len,
+			bool shared, int64_t fd)
+{
+	const uint64_t arguments[SYSCALL_ARGUMENTS] = {
+		addr,
+		len,
+		shared ? PROT_READ | PROT_WRITE : PROT_READ | PROT_EXEC,
+		(shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED_NOREPLACE,
+		(uint64_t)fd,
+		0,
+	};
+	const int64_t r = injection_call(injection, SYS_mmap, arguments);
+
+	return r < 0 || (uint64_t)r == addr ? r : -EEXIST;
+}
+
+/* A file of @len bytes, mapped. *own: the server's descriptor of it. */
+static struct error *map_new_file(const struct injection *injection, uint64_t addr,
+				  size_t len, bool shared, int *own)
+{
+	const struct displaced_ops *ops = injection->before.arch->displaced;
+	const int64_t fd = make_file(injection);
+	int64_t r;
+
+	if (fd < 0)
+		return call_error(fd, "make a file in memory");
+	*own = open_file(injection, fd);
+	r = *own;
+	if (r >= 0)
+		r = shared ? ftruncate(*own, (off_t)len)
+			   : fill_with_nops(ops, *own, len);
+	if (r >= 0)
+		r = map_file(injection, addr, len, shared, fd);
+	injection_call(injection, SYS_close,
+		       (const uint64_t[SYSCALL_ARGUMENTS]){(uint64_t)fd});
+	return r < 0 ? call_error(r, shared ? "map shared memory"
+					    : "map memory that can be executed")
+		     : NULL;
+}
+
+struct error *pad_memory_map_code(const struct injection *injection, uint64_t addr,
+				  size_t len, int *fd)
+{
+	_cleanup_close_ int own = -1;
+	struct error *error = map_new_file(injection, addr, len, false, &own);
+
+	if (!error)
+		*fd = take_fd(&own);
+	return error;
+}
+
+struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
+				    size_t len, void **memory)
+{
+	const uint64_t advice[SYSCALL_ARGUMENTS] = {addr, len, MADV_DONTFORK};
+	_cleanup_close_ int own = -1;
+	struct error *error = map_new_file(injection, addr, len, true, &own);
+
+	if (error)
+		return error;
+	*memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+	if (*memory != MAP_FAILED &&
+	    injection_call(injection, SYS_madvise, advice) == 0)
+		return NULL;
+	if (*memory != MAP_FAILED)
+		munmap(*memory, len);
+	pad_memory_unmap(injection, addr, len);
+	return error_create(errno, "memory that the server shares with the program");
+}
+
+void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len)
+{
+	const uint64_t arguments[SYSCALL_ARGUMENTS] = {addr, len};
+	const int64_t r = injection_call(injection, SYS_munmap, arguments);
+
+	if (r < 0)
+		log_warning("pads stay at 0x%jx of process %d: %s", (uintmax_t)addr,
+			    injection->thread->inferior->pid, strerror((int)-r));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory that the program maps for us: of a file in memory that the server has, too. */
+#ifndef TRUEHIT_PADS_PAD_MEMORY_H
+#define TRUEHIT_PADS_PAD_MEMORY_H
+
+#include "gdbstub/base/error.h"
+#include "gdbstub/pads/injected_call.h"
+
+/**
+ * Maps @len bytes of nops at @addr, a private copy that can be executed: the kernel
+ * takes from the file what it executes at a probe. *fd: of the file, which the caller
+ * closes.
+ */
+struct error *pad_memory_map_code(const struct injection *injection, uint64_t addr,
+				  size_t len, int *fd);
+/** Maps @len bytes of zeros at @addr, which both can write to: *memory, the server's. A
+ * forked child does not have them. */
+struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
+				    size_t len, void **memory);
+void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/site_filter.h"
+
+#include <errno.h>
+#include <linux/rseq.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/registers.h"
+#include "gdbstub/locations/engine.h"
+#include "gdbstub/locations/location.h"
+#include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/pads/filter.h"
+
+/* ---- memory ---- */
+
+static struct error *map_memory(struct pads *pads)
+{
+	struct filter_memory *filters = &pads->filters;
+	struct inferior *inferior = pads->inferior;
+	struct injection injection;
+	struct error *error;
+	void *memory = NULL;
+	const char *why;
+
+	if (filters->memory)
+		return NULL;
+	if (!pad_space_middle(&pads->space, FILTER_MEMORY_LEN, &filters->addr))
+		return error_create(ENOMEM, "no memory of the program is free");
+	why = injection_begin(inferior, &injection);
+	if (why)
+		return error_create(0, "%s", why);
+	error = pad_memory_map_shared(&injection, filters->addr, FILTER_MEMORY_LEN,
+				      &memory);
+	injection_end(&injection);
+	if (error)
+		return error;
+	filters->memory = memory;
+	inferior->filter_shadow = filter_memory_shadow(filters);
+	planted_bytes_tell_filters(inferior);
+	return NULL;
+}
+
+/* ---- restartable sequences ---- */
+
+/* Where threads have the kernel's word of the restartable sequence that they are in,
+ * from the thread pointer: in the same place, as the C library registers it for each.
+ * False: none has registered one. */
+static bool find_sequence(const struct inferior *inferior, int32_t *offset)
+{
+	const struct thread *thread = TAILQ_FIRST(&inferior->threads);
+	struct __ptrace_rseq_configuration found = {0};
+	uint64_t pointer;
+	int64_t distance;
+
+	if (!thread || thread->running ||
+	    ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread->tid, (void *)sizeof(found),
+		   &found) < 0 ||
+	    found.rseq_abi_pointer == 0 || thread_get_pointer(thread, &pointer) < 0)
+		return false;
+	distance = (int64_t)(found.rseq_abi_pointer + offsetof(struct rseq, rseq_cs) -
+			     pointer);
+	*offset = (int32_t)distance;
+	return *offset == distance;
+}
+
+bool site_filter_is_outdated(const struct site *site)
+{
+	int32_t offset;
+
+	return site->filter && !site->checks_sequence && site->pads &&
+	       find_sequence(site->pads->inferior, &offset);
+}
+
+/* ---- one filter ---- */
+
+/* Why the program would notice that it reads memory. The kernel would no longer ignore,
+ * or block, the signal of a fault in the filter. */
+static const char *why_not_read(const struct inferior *inferior)
+{
+	const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1)
+								       << (SIGBUS - 1);
+	const struct thread *thread;
+
+	FOREACH_THREAD (thread, inferior) {
+		const uint64_t blocked = proc_status_bits(thread->tid, "SigBlk");
+		const uint64_t ignored = proc_status_bits(thread->tid, "SigIgn");
+
+		if ((blocked | ignored) & faults)
+			return "a thread ignores or blocks SIGSEGV or SIGBUS";
+	}
+	return inferior_has_descriptor(inferior, "anon_inode:[userfaultfd]")
+		       ? "the program serves memory itself (userfaultfd)"
+		       : NULL;
+}
+
+static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
+			  const struct agent_list *conditions)
+{
+	const struct arch_ops *arch = pads->inferior->arch;
+	struct filter_place place = {.pc = addr};
+	struct error *error;
+	const char *why;
+	int counter;
+
+	if (!conditions)
+		return error_create(0, "reads of memory are watched");
+	if (conditions->count == 0)
+		return error_create(0, "there is no condition");
+	error = map_memory(pads);
+	if (error)
+		return error;
+	counter = filter_memory_take(&pads->filters);
+	if (counter < 0)
+		return error_create(0, "there are %d others", COUNTERS - 1);
+	place.shared = pads->filters.addr;
+	place.counter = filter_memory_addr(&pads->filters, (unsigned int)counter);
+	place.has_sequence = find_sequence(pads->inferior, &place.sequence);
+	error = filter_create(arch, conditions, &place, arch->displaced->nop_len,
+			      &site->filter);
+	why = !error && site->filter->reads ? why_not_read(pads->inferior) : NULL;
+	if (why) {
+		free(take_ptr(site->filter));
+		error = error_create(0, "%s", why);
+	}
+	if (error) {
+		filter_memory_give_back(&pads->filters, (unsigned int)counter);
+		return error;
+	}
+	site->checks_sequence = place.has_sequence;
+	site->counter = (unsigned int)counter;
+	return NULL;
+}
+
+void site_make_filter(struct pads *pads, struct site *site, uint64_t addr,
+		      const struct agent_list *conditions)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	site->pads = pads;
+	error = make(pads, site, addr, conditions);
+	if (error)
+		site->why_no_filter = strdup(error_text(error));
+}
+
+void site_close_filter(struct site *site)
+{
+	if (!site->filter || !site->pads)
+		return;
+	if (site->pads->filters.memory)
+		site->false_hits +=
+			filter_memory_count(&site->pads->filters, site->counter);
+	filter_memory_give_back(&site->pads->filters, site->counter);
+}
+
+void site_drop_filter(struct site *site, char *why)
+{
+	site_close_filter(site);
+	free(take_ptr(site->filter));
+	free(site->why_no_filter);
+	site->why_no_filter = why;
+}
+
+/* ---- counts ---- */
+
+void site_uncount(struct site *site)
+{
+	if (site->pads && site->pads->filters.memory)
+		filter_memory_uncount(&site->pads->filters, site->counter);
+}
+
+uint64_t site_false_hits(const struct site *site)
+{
+	uint64_t now = site->false_hits;
+
+	if (site->filter && site->pads && site->pads->filters.memory)
+		now += filter_memory_count(&site->pads->filters, site->counter);
+	return now - site->forgotten;
+}
+
+void site_forget_hits(struct site *site)
+{
+	site->forgotten += site_false_hits(site);
+}
