@@ -96,6 +96,20 @@ struct tally_hits tally_total(struct bpf_shared *shared, unsigned int location)
 	return total;
 }
 
+void tally_false_hits(struct bpf_shared *shared, uint64_t *by_location)
+{
+	for (unsigned int i = 0; i < BPF_LOCATIONS_MAX; i++)
+		by_location[i] += load(&shared->locations[i].others.hits).by[BPF_FALSE];
+	for (size_t i = 0; i < BPF_TALLIES; i++) {
+		struct bpf_tally *tally = &shared->tallies[i];
+		uint64_t location =
+			__atomic_load_n(&tally->key, __ATOMIC_SEQ_CST) >> 32;
+
+		if (location > 0 && location <= BPF_LOCATIONS_MAX)
+			by_location[location - 1] += load(&tally->hits).by[BPF_FALSE];
+	}
+}
+
 /* Nobody counts there: the thread has ended, or is stopped. */
 static void give_up(struct bpf_shared *shared, struct bpf_tally *tally)
 {

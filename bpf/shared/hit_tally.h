@@ -41,6 +41,8 @@ void tally_take(struct bpf_shared *shared, unsigned int location, tally_fn *fn,
 		void *data);
 /** The sum over all threads. */
 struct tally_hits tally_total(struct bpf_shared *shared, unsigned int location);
+/** Adds the false hits of each location to @by_location, of BPF_LOCATIONS_MAX. */
+void tally_false_hits(struct bpf_shared *shared, uint64_t *by_location);
 /** The hits of a thread that has ended, or is stopped, become those of the threads
  * without an entry. */
 void tally_retire(struct bpf_shared *shared, unsigned int location, uint32_t tid);

@@ -473,6 +473,7 @@ const struct engine_ops uprobe_engine = {
 	.give_back = uprobe_give_back,
 	.costs = uprobe_costs,
 	.print_found = uprobe_print_found,
+	.note_hot = uprobe_note_hot,
 	.counts = uprobe_counts,
 	.gate = placement_gate,
 	.last = placement_last,

@@ -27,7 +27,9 @@ static bool are_wanted(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
-	return engines->pads && !engines->others_run && !location->crowded;
+	return (engines->pads == PADS_ALWAYS ||
+		(engines->pads == PADS_AUTO && location->hot)) &&
+	       !engines->others_run && !location->crowded;
 }
 
 /* Is another location in the bytes that the jump takes? */
@@ -82,7 +84,9 @@ void uprobe_make_site(struct uprobe_placement *placement, struct location *locat
 	else if (location->inferior->breakpoints->engines->others_run)
 		why = "in non-stop mode there are none";
 	else if (!placement->pads_wanted)
-		why = "pads are off (monitor set pads always)";
+		why = location->inferior->breakpoints->engines->pads == PADS_AUTO
+			      ? "it is not hit often"
+			      : "pads are off (monitor set pads auto|always)";
 	if (!why)
 		error = site_create(
 			location->inferior, location->addr,
@@ -109,6 +113,39 @@ bool uprobe_site_is_outdated(const struct uprobe_placement *placement)
 	       (placement->site && placement->site->filter &&
 		(is_reading_watched(placement->base.location) ||
 		 site_filter_is_outdated(placement->site)));
+}
+
+/* To make a pad costs some tens of microseconds, and all threads halt for it; a hit
+ * that it spares, half a microsecond and more. */
+enum { HOT = 1000 };
+
+/* Nothing is to be had of a pad, or of a second one. */
+static bool is_settled(const struct uprobe_placement *placement)
+{
+	const struct location *location = placement->base.location;
+
+	return placement->site || location->hot || location->crowded ||
+	       location->conditions.count == 0;
+}
+
+unsigned int uprobe_note_hot(struct engine *engine, bool *any)
+{
+	uint64_t hits[BPF_LOCATIONS_MAX] = {0};
+	struct placement *placement;
+	unsigned int cold = 0;
+
+	tally_false_hits(engine->placements->kernel.shared, hits);
+	TAILQ_FOREACH (placement, &engine->placements->list, link) {
+		struct location *location = placement->location;
+
+		if (placement->engine != engine ||
+		    is_settled((struct uprobe_placement *)placement))
+			continue;
+		location->hot = hits[placement->index] >= HOT;
+		*any |= location->hot;
+		cold += !location->hot;
+	}
+	return cold;
 }
 
 /* ---- where ---- */

@@ -17,6 +17,9 @@ void uprobe_destroy_site(struct uprobe_placement *placement);
 /** Is it to be put in anew, with a pad or without? */
 bool uprobe_site_is_outdated(const struct uprobe_placement *placement);
 
+/** engine_ops.note_hot */
+unsigned int uprobe_note_hot(struct engine *engine, bool *any);
+
 /** Where the probe goes: in the pad, or at the instruction. The caller deinitialises
  * *ret. 0 or -ENOMEM. */
 int uprobe_site_target(const struct uprobe_placement *placement,

@@ -104,7 +104,7 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 	slot = 2 * costs->hardware_ns;
 	return costs->stepped_ns <= slot ||
 	       (costs->emulated_ns <= slot &&
-		(engines->pads ||
+		(engines->pads != PADS_OFF ||
 		 undo_is_emulated(location->inferior, location->addr)));
 }
 

@@ -47,7 +47,11 @@ struct run {
 	bool more; /* run_poll has not taken all that the kernel has to tell */
 	bool interrupt_requested;
 	struct lateness interrupt_lateness; /* of the answer */
-	pid_t newest;	     /* the process that was started or attached to last */
+	struct lateness
+		hot_lateness; /* since the last look for hot locations (hot.h) */
+	int hot_interval; /* ms, to the next one; 0: none was made since the stop, -1:
+			   * none is of use */
+	pid_t newest;	  /* the process that was started or attached to last */
 	pid_t interrupt_pid; /* a thread of this process is to stop for it; 0: of any */
 	bool halting;	     /* threads are being stopped */
 	struct control_list ready; /* threads that may go on (ready.h) */

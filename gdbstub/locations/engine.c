@@ -39,6 +39,19 @@ void engines_give_back(struct engines *engines)
 	}
 }
 
+unsigned int engines_note_hot(struct engines *engines, bool *any)
+{
+	unsigned int cold = 0;
+
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->note_hot)
+			cold += engine->ops->note_hot(engine, any);
+	}
+	return cold;
+}
+
 int engines_output_fd(struct engines *engines)
 {
 	return engines->kernel_side

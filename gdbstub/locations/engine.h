@@ -74,6 +74,10 @@ struct watch {
 /** Which engines may serve locations (choice.h). */
 enum engine_choice { CHOOSE_AUTO, CHOOSE_UPROBE, CHOOSE_HARDWARE, CHOOSE_PTRACE };
 
+/** Which uprobes are put into pads (pads.h): none, those whose location is hot, or all.
+ */
+enum pads_choice { PADS_OFF, PADS_AUTO, PADS_ALWAYS };
+
 /** What has become of a planted trap, as far as that was noticed (trap_inspection.h).
  */
 enum trap_fate {
@@ -112,6 +116,7 @@ struct location {
 	char *why;	    /* why this engine, for people; or NULL */
 	bool crowded;	    /* another location is, or was, in the bytes that a jump to
 			     * a pad would take there */
+	bool hot;	    /* its false hits have cost more than a pad does */
 	bool restartable;   /* it is known to be in a restartable sequence (rseq(2)),
 			     * which must be executed in place */
 
@@ -261,6 +266,9 @@ struct engine_ops {
 	/** Closes the descriptors that it keeps only to be quicker later on, and waits
 	 * for those that it is closing. NULL: locations of its kind need none. */
 	void (*give_back)(struct engine *engine);
+	/** Marks the locations that are hot (location->hot), which are outdated then:
+	 * how many are cold. *any: some became hot. NULL: it has no pads. */
+	unsigned int (*note_hot)(struct engine *engine, bool *any);
 	/** What false hits cost on this machine. NULL: it does not know. */
 	const struct hit_costs *(*costs)(const struct engine *engine);
 	/** Appends a line on what probe() has found out, for `monitor engines`. NULL:
@@ -338,7 +346,7 @@ struct engines {
 	bool unfiltered;	   /* the user wants to hear of each write (monitor set
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
-	bool pads;		   /* the user wants pads (monitor set pads) */
+	enum pads_choice pads;	   /* monitor set pads */
 	bool others_run;	   /* a stop halts no other thread: non-stop mode */
 	const struct kernel_side *kernel_side; /* NULL: there is none */
 	struct placements *placements;	       /* what kernel engines have in place */
@@ -362,6 +370,8 @@ void engines_catch_up(struct engines *engines, struct thread *thread);
 void engines_settle(struct engines *engines);
 /** Closes all descriptors that are not needed now (engine_ops.give_back). */
 void engines_give_back(struct engines *engines);
+/** Marks hot locations (engine_ops.note_hot): how many are cold. */
+unsigned int engines_note_hot(struct engines *engines, bool *any);
 /** -1: there is none. */
 int engines_output_fd(struct engines *engines);
 size_t engines_print_output(struct engines *engines, bool all);

@@ -95,7 +95,7 @@ static const struct monitor_command commands[] = {
 	{"set engine", "<auto|uprobe|hardware|ptrace>",
 	 "Which engines may serve breakpoints; auto takes the cheapest",
 	 monitor_set_engine},
-	{"set pads", "<always|off>",
+	{"set pads", "<auto|always|off>",
 	 "Whether uprobes are put into code that is made for them, to which a jump in "
 	 "the\n"
 	 "    place of the instruction leads: no hit costs a single step then",
@@ -259,14 +259,22 @@ static struct error *monitor_set_watch_kernel(struct client *client, const char 
 static struct error *monitor_set_pads(struct client *client, const char *args,
 				      struct buffer *out)
 {
-	bool always = strcmp(args, "always") == 0;
+	static const struct {
+		const char *name, *told;
+	} choices[] = {
+		[PADS_OFF] = {"off", "the text itself"},
+		[PADS_AUTO] = {"auto", "pads where they are hit often"},
+		[PADS_ALWAYS] = {"always", "pads"},
+	};
 
-	if (!always && strcmp(args, "off") != 0)
-		return error_create(0, "set pads takes always or off, not '%s'.", args);
-	client->run->engines.pads = always;
-	buffer_printf(out, "Uprobes are put into %s.\n",
-		      always ? "pads" : "the text itself");
-	return NULL;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		if (strcmp(args, choices[i].name) != 0)
+			continue;
+		client->run->engines.pads = (enum pads_choice)i;
+		buffer_printf(out, "Uprobes are put into %s.\n", choices[i].told);
+		return NULL;
+	}
+	return error_create(0, "set pads takes auto, always or off, not '%s'.", args);
 }
 
 static struct error *monitor_set_debug(struct client *client, const char *args,

@@ -116,7 +116,7 @@ bool interrupt_is_overdue(struct run *run)
 	return run->interrupt_lateness.waited >= ANSWER_PATIENCE;
 }
 
-int run_patience(const struct run *run)
+int interrupt_patience(const struct run *run)
 {
 	return run->running && run->interrupt_requested ? ANSWER_PATIENCE : -1;
 }

@@ -20,7 +20,7 @@ bool interrupt_is_for(const struct run *run, const struct thread *thread);
  * if one runs there. While nothing runs: the next resume stops at once.
  */
 void run_interrupt(struct run *run);
-/** How long run_poll need not be called if nothing happens, in ms; -1: for ever. */
-int run_patience(const struct run *run);
+/** How long interrupt_is_overdue need not be asked, in ms; -1: for ever. */
+int interrupt_patience(const struct run *run);
 
 #endif

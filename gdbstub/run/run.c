@@ -22,6 +22,7 @@
 #include "gdbstub/run/halt.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/breakpoints/install.h"
+#include "gdbstub/run/hot.h"
 #include "gdbstub/run/interrupt.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/hits/look_after.h"
@@ -419,9 +420,19 @@ static bool poll_stop(struct run *run, struct stop *stop)
 	return !run->more && report_no_resumed(run, stop);
 }
 
+int run_patience(const struct run *run)
+{
+	const int hot = hot_patience(run), interrupt = interrupt_patience(run);
+
+	return hot < 0 || (interrupt >= 0 && interrupt < hot) ? interrupt : hot;
+}
+
 bool run_poll(struct run *run, struct stop *stop)
 {
-	bool stopped = poll_stop(run, stop);
+	bool stopped;
+
+	hot_look(run);
+	stopped = poll_stop(run, stop);
 
 	unattended_go_on(run);
 	return stopped;

@@ -63,6 +63,8 @@ struct error *run_unpause(struct run *run);
  * reported before client_view_acknowledge.
  */
 bool run_poll(struct run *run, struct stop *stop);
+/** How long run_poll need not be called if nothing happens, in ms; -1: for ever. */
+int run_patience(const struct run *run);
 /**
  * Prints what commands have printed without a stop, for as long as the output is ready.
  * True: there was some, and more may follow soon.

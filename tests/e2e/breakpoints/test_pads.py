@@ -73,11 +73,11 @@ def sum_of(rounds):
     return sum(4 * i + i + 3 - (i % 3 == 1) for i in range(rounds))
 
 
-def debug(t, arguments, commands, python):
+def debug(t, arguments, commands, python, choice="always"):
     """A session with the program, and what it found: results and the program's output."""
     path = t.prog("pads")
     server = t.server(path, *map(str, arguments))
-    gdb = t.gdb(server, "monitor set engine uprobe", "monitor set pads always",
+    gdb = t.gdb(server, "monitor set engine uprobe", f"monitor set pads {choice}",
                 "handle SIGALRM nostop noprint pass", *commands, prog=path,
                 python=PADS + python)
     return gdb.results[0], server.output()
@@ -175,6 +175,24 @@ emit(rows=rows, filters=filters())
         t.equal([row["hits"], row["true"], row["false"]], [i + 1, number + 1, i - number],
                 "hits, true and false ones")
     t.check("filters" in found["filters"].values(), f"filters: {found['filters']}")
+
+
+def test_hot_locations_move(t):
+    """While the program runs: no hit is lost, and none is counted twice. Others stay."""
+    need_pads(t)
+    rounds = 1000 * ROUNDS
+    hot, cold = t.line("pads.c", "COUNT"), t.line("pads.c", "BEGIN")
+    found, output = debug(t, [rounds], [f"break {cold} if wanted == -1", f"break {hot} {NEVER}",
+                                        f"tbreak {t.line('pads.c', 'END')}"], '''
+run("continue")
+emit(table=run("monitor breakpoints"), pads=pads())
+run("continue")
+''', choice="auto")
+    rows = [row for row in harness.breakpoint_rows(found["table"]) if row["false"]]
+    t.equal([row["false"] for row in rows], [rounds, 1], "false hits")
+    t.equal([found["pads"][row["text"].split()[2]] for row in rows],
+            ["in a pad", "it is not hit often"], "pads")
+    t.match(f"^{rounds} rounds, ", output)
 
 
 def test_steps_are_those_of_the_text(t):

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 					 .sa_flags = SA_SIGINFO | SA_RESTART};
 	const long wanted = argc > 1 ? atol(argv[1]) : 1000;
 
-	dl_iterate_phdr(note_text, NULL);
+	dl_iterate_phdr(note_text, NULL); /* BEGIN */
 	sigaction(SIGALRM, &action, NULL);
 	if (argc > 2)
 		set_timer(PERIOD_US);
