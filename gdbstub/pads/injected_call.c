@@ -23,11 +23,6 @@ enum {
 
 /* ---- which thread ---- */
 
-static uint64_t bit(int signal)
-{
-	return UINT64_C(1) << (signal - 1);
-}
-
 /* A filter may answer a call as it likes, or kill. Those that the server has itself, of
  * a container, let it map memory. */
 static bool is_filtered(pid_t tid)
@@ -54,7 +49,7 @@ static const char *why_not(const struct thread *thread)
 		return "job control has stopped the program";
 	if (thread->group != thread->inferior->pid)
 		return "no thread of the process is stopped";
-	if (proc_status_bits(thread->tid, "SigIgn") & bit(SIGTRAP))
+	if (proc_status_bits(thread->tid, "SigIgn") & signal_bit(SIGTRAP))
 		return "the program ignores SIGTRAP";
 	return NULL;
 }
@@ -94,14 +89,7 @@ static uint64_t find_insn(struct inferior *inferior)
 /* All but those by which the step may end. */
 static uint64_t signals_to_block(void)
 {
-	return ~(bit(SIGTRAP) | bit(SIGSEGV) | bit(SIGBUS));
-}
-
-static int set_mask(const struct thread *thread, uint64_t mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0
-		       ? -errno
-		       : 0;
+	return ~(signal_bit(SIGTRAP) | signal_bit(SIGSEGV) | signal_bit(SIGBUS));
 }
 
 static bool save(struct injection *injection)
@@ -114,9 +102,8 @@ static bool save(struct injection *injection)
 	injection->has_info =
 		thread->at_signal && thread_get_siginfo(thread, &injection->info) == 0;
 	return regs_fetch(thread, &injection->before, injection->regset) == 0 &&
-	       ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(injection->mask),
-		      &injection->mask) == 0 &&
-	       set_mask(thread, signals_to_block()) == 0;
+	       thread_get_mask(thread, &injection->mask) == 0 &&
+	       thread_set_mask(thread, signals_to_block()) == 0;
 }
 
 const char *injection_begin(struct inferior *inferior, struct injection *ret)
@@ -138,7 +125,7 @@ void injection_end(const struct injection *injection)
 	if (thread->running) /* killed */
 		return;
 	regs_store(thread, &injection->before, injection->regset);
-	set_mask(thread, injection->mask);
+	thread_set_mask(thread, injection->mask);
 	if (injection->has_info)
 		thread_set_siginfo(thread, &injection->info);
 	thread->at_signal = true;

@@ -180,22 +180,11 @@ static bool must_finish(const struct event *event, const struct position *at)
 	       at->state->pushed > 0;
 }
 
-static uint64_t bit(int signal)
-{
-	return UINT64_C(1) << (signal - 1);
-}
-
 /* All but those by which the step may end. */
 static uint64_t signals_to_block(void)
 {
-	return ~(bit(SIGTRAP) | bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL));
-}
-
-static int set_mask(const struct thread *thread, uint64_t mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0
-		       ? -errno
-		       : 0;
+	return ~(signal_bit(SIGTRAP) | signal_bit(SIGSEGV) | signal_bit(SIGBUS) |
+		 signal_bit(SIGFPE) | signal_bit(SIGILL));
 }
 
 /* Memory that another thread of the program is to bring in may keep it from its
@@ -256,8 +245,8 @@ static bool finish(struct event *event, struct position *at)
 	uint64_t mask;
 	int err;
 
-	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0 ||
-	    set_mask(thread, mask | signals_to_block()) < 0) {
+	if (thread_get_mask(thread, &mask) < 0 ||
+	    thread_set_mask(thread, mask | signals_to_block()) < 0) {
 		thread->running = true; /* killed */
 		return false;
 	}
@@ -266,7 +255,7 @@ static bool finish(struct event *event, struct position *at)
 		thread->running = true;
 		return false;
 	}
-	set_mask(thread, mask);
+	thread_set_mask(thread, mask);
 	if (thread->at_signal)
 		thread_set_siginfo(thread, &event->siginfo);
 	return true;

@@ -15,6 +15,7 @@
 #include "gdbstub/locations/location.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/pads/filter.h"
+#include "gdbstub/tracing/siginfo.h"
 
 /* ---- memory ---- */
 
@@ -82,8 +83,7 @@ bool site_filter_is_outdated(const struct site *site)
  * or block, the signal of a fault in the filter. */
 static const char *why_not_read(const struct inferior *inferior)
 {
-	const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1)
-								       << (SIGBUS - 1);
+	const uint64_t faults = signal_bit(SIGSEGV) | signal_bit(SIGBUS);
 	const struct thread *thread;
 
 	FOREACH_THREAD (thread, inferior) {

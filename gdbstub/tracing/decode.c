@@ -254,11 +254,6 @@ static bool is_by_kernel(const siginfo_t *info)
 	       (info->si_signo == SIGTRAP && info->si_code == SI_USER);
 }
 
-static uint64_t bit(int signal)
-{
-	return UINT64_C(1) << (signal - 1);
-}
-
 /* Does a signal of this set wait in a queue (flags of PTRACE_PEEKSIGINFO) that the
  * thread does not block? @by_kernel: only one that the kernel has raised. */
 static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set,
@@ -269,14 +264,13 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 	siginfo_t info[8];
 	long n;
 
-	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) <
-	    0)
+	if (thread_get_mask(thread, &blocked) < 0)
 		return false;
 	do {
 		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
 		for (long i = 0; i < n; i++)
 			if ((is_by_kernel(&info[i]) || !by_kernel) &&
-			    set & ~blocked & bit(info[i].si_signo))
+			    set & ~blocked & signal_bit(info[i].si_signo))
 				return true;
 		args.off += 8;
 	} while (n == 8);
@@ -287,8 +281,10 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 static bool trap_is_pending(const struct thread *thread)
 {
 	/* SIGSTOP: the kernel's own is a BPF program's. */
-	const uint64_t causes = bit(SIGTRAP) | bit(SIGSEGV) | bit(SIGBUS) |
-				bit(SIGILL) | bit(SIGFPE) | bit(SIGSYS) | bit(SIGSTOP);
+	const uint64_t causes = signal_bit(SIGTRAP) | signal_bit(SIGSEGV) |
+				signal_bit(SIGBUS) | signal_bit(SIGILL) |
+				signal_bit(SIGFPE) | signal_bit(SIGSYS) |
+				signal_bit(SIGSTOP);
 
 	return is_pending(thread, 0, causes, true);
 }
@@ -344,19 +340,17 @@ static bool run_to_signal(struct thread *thread)
 void wait_take_own(struct thread *thread)
 {
 	enum { STOPS_MAX = 1000 }; /* somebody may send SIGCONT all the time */
-	const uint64_t own = bit(SIGSTOP) | bit(SIGTRAP);
+	const uint64_t own = signal_bit(SIGSTOP) | signal_bit(SIGTRAP);
 	uint64_t blocked, more;
 
-	if (!is_pending(thread, 0, own, true) ||
-	    ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) <
-		    0)
+	if (!is_pending(thread, 0, own, true) || thread_get_mask(thread, &blocked) < 0)
 		return;
 	more = blocked | ~own;
-	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(more), &more);
+	thread_set_mask(thread, more);
 	for (int i = 0; i < STOPS_MAX && is_pending(thread, 0, own, true); i++)
 		if (!run_to_signal(thread))
 			return;
-	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked);
+	thread_set_mask(thread, blocked);
 }
 
 /*

@@ -83,12 +83,7 @@ enum {
 /* All but the signals by which the step may end. */
 static uint64_t signals_to_block(void)
 {
-	static const int ends[] = {SIGTRAP, SIGBUS, SIGSEGV};
-	uint64_t set = UINT64_MAX;
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		set &= ~(UINT64_C(1) << (ends[i] - 1));
-	return set;
+	return ~(signal_bit(SIGTRAP) | signal_bit(SIGBUS) | signal_bit(SIGSEGV));
 }
 
 /* A return in the kernel's own code, where nobody has breakpoints. 0: there is none. */
@@ -128,13 +123,6 @@ static int set_place(const struct thread *thread, uint64_t pc, uint64_t link,
 	return regs_store(thread, &regs, flags_regset(arch));
 }
 
-static int set_mask(const struct thread *thread, uint64_t mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0
-		       ? -errno
-		       : 0;
-}
-
 static int save(const struct thread *thread, struct saved *saved)
 {
 	const struct arch_ops *arch = thread->inferior->arch;
@@ -145,8 +133,7 @@ static int save(const struct thread *thread, struct saved *saved)
 	    reg_read_u64(&regs, arch->pc_reg, &saved->pc) < 0 ||
 	    reg_read_u64(&regs, arch->hit_step->link_reg, &saved->link) < 0 ||
 	    reg_read_u64(&regs, arch->hit_step->flags_reg, &saved->flags) < 0 ||
-	    ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(saved->mask),
-		   &saved->mask) < 0)
+	    thread_get_mask(thread, &saved->mask) < 0)
 		return -ESRCH;
 	saved->has_info =
 		thread->at_signal && thread_get_siginfo(thread, &saved->info) == 0;
@@ -156,7 +143,7 @@ static int save(const struct thread *thread, struct saved *saved)
 static void put_back(const struct thread *thread, const struct saved *saved)
 {
 	set_place(thread, saved->pc, saved->link, &saved->flags);
-	set_mask(thread, saved->mask);
+	thread_set_mask(thread, saved->mask);
 }
 
 static bool is_nowhere(const struct thread *thread)
@@ -215,7 +202,7 @@ int hit_step_end(struct thread *thread)
 			    thread->tid);
 		return 0;
 	}
-	r = set_mask(thread, signals_to_block());
+	r = thread_set_mask(thread, signals_to_block());
 	if (r == 0)
 		r = set_place(thread, place, NOWHERE, NULL);
 	if (r == 0)
