@@ -491,6 +491,11 @@ def breakpoint_rows(text):
 
 
 @functools.lru_cache(maxsize=None)
+def kernel_release():
+    """The first two numbers: (6, 12)."""
+    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+
+
 def kernel_conditions(server):
     """Why the kernel cannot evaluate conditions for this user's server, or None."""
     if os.geteuid() == 0 or not has_capabilities(server):

@@ -112,7 +112,10 @@ emit(stops=stops, received=value("wide"))
 
 def test_a_call_that_waits(t):
     """The hit does not cut it off: the program gets all that it asks for."""
-    t.equal(wait_all(t), 8, "bytes received")
+    received = wait_all(t)
+    if received == 4 and harness.kernel_release() < (6, 11):
+        t.skip("before Linux 6.11, the SIGTRAP of an event is sent at once, which ends the call")
+    t.equal(received, 8, "bytes received")
 
 
 def test_a_call_that_waits_with_sigtrap_blocked(t):
