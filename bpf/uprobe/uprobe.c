@@ -85,7 +85,7 @@ static struct bpf_location *shared_of(const struct uprobe_placement *placement)
 static void placement_free(struct uprobe_placement *placement)
 {
 	TAILQ_REMOVE(&placement->state->open, placement, link);
-	uprobe_destroy_site(placement);
+	location_pad_destroy(&placement->pad);
 	uprobe_target_deinit(&placement->target);
 	free(placement);
 }
@@ -159,8 +159,8 @@ static struct error *look_at_insn(struct uprobe_placement *placement,
 {
 	struct insn_undo *undo = &placement->undo;
 
-	if (placement->site) {
-		*undo = (struct insn_undo){.len = placement->site->pad.insn_len};
+	if (placement->pad.site) {
+		*undo = (struct insn_undo){.len = placement->pad.site->pad.insn_len};
 		return NULL;
 	}
 	if (placement->state->options.redirects)
@@ -176,7 +176,7 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return error_create(EOPNOTSUPP,
 				    "uprobes serve software breakpoints only");
-	uprobe_make_site(placement, location);
+	location_pad_make(&placement->pad, location);
 	error = look_at_insn(placement, location);
 	if (!error && uprobe_has_witnesses(placement, location->inferior))
 		error = error_create(0, "the instruction there writes to memory that "
@@ -256,7 +256,7 @@ static struct error *uprobe_insert(struct engine *engine, struct location *locat
 	if (!error) {
 		site.store = placement->undo.store;
 		site.insn_len = placement->undo.len;
-		site.in_pad = placement->site;
+		site.in_pad = placement->pad.site;
 		if (site.in_pad) {
 			site.redirects = false;
 			site.insn_len = state->arch->displaced->nop_len;
@@ -286,8 +286,8 @@ static void uprobe_remove(struct engine *engine, struct location *location, bool
 	int err = 0;
 
 	shared_of(placement)->armed = 0;
-	if (placement->site)
-		placement->site->planted = false;
+	if (placement->pad.site)
+		placement->pad.site->planted = false;
 	if (!gone && location->state == LOCATION_IN)
 		err = trap_lift(location);
 	if (err < 0)
@@ -311,8 +311,8 @@ static int uprobe_suspend(struct engine *engine, struct location *location)
 	(void)engine;
 	if (err == 0)
 		shared_of(placement)->armed = 0;
-	if (placement->site)
-		placement->site->planted = false;
+	if (placement->pad.site)
+		placement->pad.site->planted = false;
 	return err;
 }
 
@@ -324,8 +324,8 @@ static int uprobe_resume(struct engine *engine, struct location *location)
 	(void)engine;
 	if (err == 0)
 		uprobe_site_arm(placement);
-	if (placement->site)
-		placement->site->planted = err == 0;
+	if (placement->pad.site)
+		placement->pad.site->planted = err == 0;
 	return err;
 }
 
@@ -354,7 +354,7 @@ static bool uprobe_outdated(struct engine *engine, const struct location *locati
 
 	(void)engine;
 	return placement->inexact || is_text_changed(location) ||
-	       uprobe_site_is_outdated(placement) ||
+	       location_pad_is_outdated(&placement->pad, location) ||
 	       uprobe_has_witnesses(placement, location->inferior) ||
 	       !is_one_process(location->inferior) || location->inferior->leaderless;
 }
@@ -422,17 +422,13 @@ static void uprobe_print_found(const struct engine *engine, struct buffer *out)
 	buffer_append_char(out, ')');
 }
 
-/* Filters do not tell threads apart. */
 static void uprobe_counts(struct engine *engine, const struct location *location,
 			  struct counts *counts)
 {
 	const struct uprobe_placement *placement = location->engine_data;
-	const struct hit_counts filtered = {
-		.hits = placement->site ? site_false_hits(placement->site) : 0};
 
 	placement_counts(engine, location, counts);
-	if (filtered.hits > 0)
-		counts_add(counts, 0, &filtered);
+	location_pad_add_counts(&placement->pad, counts);
 }
 
 static void uprobe_reset_counts(struct engine *engine, struct location *location)
@@ -440,15 +436,15 @@ static void uprobe_reset_counts(struct engine *engine, struct location *location
 	const struct uprobe_placement *placement = location->engine_data;
 
 	placement_reset_counts(engine, location);
-	if (placement->site)
-		site_forget_hits(placement->site);
+	location_pad_reset_counts(&placement->pad);
 }
 
 static void uprobe_explain(struct engine *engine, const struct location *location,
 			   struct buffer *out)
 {
 	placement_explain(engine, location, out);
-	uprobe_site_explain(location->engine_data, out);
+	location_pad_explain(&((struct uprobe_placement *)location->engine_data)->pad,
+			     location->inferior->arch, out);
 }
 
 const struct engine_ops uprobe_engine = {

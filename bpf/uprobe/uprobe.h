@@ -26,6 +26,7 @@
 #include "bpf/kernel/costs.h"
 #include "bpf/placement/placement.h"
 #include "bpf/kernel/uprobe_event.h"
+#include "gdbstub/pads/location_pad.h"
 
 /** A location in place: what its engine_data points to. */
 struct uprobe_placement {
@@ -36,9 +37,7 @@ struct uprobe_placement {
 	struct insn_undo undo;
 	uint8_t insn[INSN_LEN_MAX]; /* what the kernel executes */
 	bool inexact;		    /* a hit could not be undone */
-	bool pads_wanted;	    /* when it was put in */
-	struct site *site;	    /* the pad that it is in; NULL: it is in none, */
-	char *why_no_pad;	    /* and why not, for people */
+	struct location_pad pad;    /* which its trap is in, if there is one */
 	struct closing closing;	    /* with what holds it there */
 };
 

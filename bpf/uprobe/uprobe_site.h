@@ -8,15 +8,6 @@
 
 #include "bpf/uprobe/uprobe.h"
 
-/** Makes a pad for the location, if pads are wanted: sets placement->site, or
- * why_no_pad.
- */
-void uprobe_make_site(struct uprobe_placement *placement, struct location *location);
-/** Legal without one, and twice. */
-void uprobe_destroy_site(struct uprobe_placement *placement);
-/** Is it to be put in anew, with a pad or without? */
-bool uprobe_site_is_outdated(const struct uprobe_placement *placement);
-
 /** engine_ops.note_hot */
 unsigned int uprobe_note_hot(struct engine *engine, bool *any);
 
@@ -29,8 +20,5 @@ void uprobe_site_arm(const struct uprobe_placement *placement);
 /** The kernel has planted its trap, or has it? Then the jump to it is planted, too, if
  * it is in a pad. */
 bool uprobe_site_plant(const struct uprobe_placement *placement);
-
-/** Appends what `monitor explain` has to say of it. */
-void uprobe_site_explain(const struct uprobe_placement *placement, struct buffer *out);
 
 #endif

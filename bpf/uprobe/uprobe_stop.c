@@ -80,7 +80,7 @@ static bool is_there(const struct uprobe_placement *own, const struct regs *regs
 {
 	uint64_t pc;
 
-	if (own->site)
+	if (own->pad.site)
 		return is_out_of_pad(regs, record);
 	if (restarts && reg_read_u64(regs, regs->arch->pc_reg, &pc) == 0 &&
 	    pc == record->pc)
@@ -104,7 +104,7 @@ static int undo(const struct uprobe_placement *own, struct thread *thread,
 		return err;
 	if (!is_there(own, &regs, record, undone->restarts))
 		return -ESTALE;
-	if (own->site)
+	if (own->pad.site)
 		return 0;
 	memcpy(undone->registers, regs.data[regset], sizeof(undone->registers));
 	err = uprobe_put_back(record, &regs);
@@ -221,7 +221,7 @@ static int redo(const struct undone *undone, struct thread *thread)
  * forgotten. */
 static bool is_executed(struct uprobe_placement *placement, bool restarts)
 {
-	if (placement->state->options.redirects || placement->site || restarts ||
+	if (placement->state->options.redirects || placement->pad.site || restarts ||
 	    placement->base.location->fate == TRAP_MOVED)
 		return false;
 	if (uprobe_is_insn(placement))

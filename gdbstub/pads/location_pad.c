@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/pads/location_pad.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/locations/index.h"
+#include "gdbstub/locations/sequences.h"
+#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/trap.h"
+#include "gdbstub/text/undo.h"
+
+/* ---- whether ---- */
+
+static bool are_wanted(const struct location *location)
+{
+	const struct engines *engines = location->inferior->breakpoints->engines;
+
+	return (engines->pads == PADS_ALWAYS ||
+		(engines->pads == PADS_AUTO && location->hot)) &&
+	       !engines->others_run && !location->crowded;
+}
+
+/* Is another location in the bytes that the jump takes? */
+static bool is_crowded(const struct location *location, unsigned int span)
+{
+	const struct location *other;
+	struct index_walk walk;
+
+	for (other = index_begin(&walk, location->inferior->breakpoints,
+				 location->addr + 1, location->addr + span - 1);
+	     other; other = index_next(&walk))
+		if (other->type <= BREAKPOINT_HARDWARE)
+			return true;
+	return false;
+}
+
+/* A filter's reads would be hits. */
+static bool is_reading_watched(const struct location *location)
+{
+	const struct location *watch;
+
+	TAILQ_FOREACH (watch, &location->inferior->breakpoints->watchpoints, watch_link)
+		if (watch->type != WATCHPOINT_WRITE)
+			return true;
+	return false;
+}
+
+/* The copy of a call is a push and a jump, of which a shadow stack hears nothing; the
+ * copies of what follows must be in no restartable sequence either. */
+static const char *why_not(const struct location *location, const struct pad *pad)
+{
+	const struct thread *thread = TAILQ_FIRST(&location->inferior->threads);
+
+	if (is_crowded(location, pad->jump_len))
+		return "another breakpoint is in the bytes that a jump takes there";
+	if (sequences_near(location, pad->jump_len))
+		return "it is in a restartable sequence (rseq), or right before one";
+	if (pad->pushes_return && thread && undo_has_shadow_stack(thread))
+		return "it changes the shadow stack";
+	return NULL;
+}
+
+static const char *why_unwanted(const struct location *location)
+{
+	const struct engines *engines = location->inferior->breakpoints->engines;
+
+	if (location->crowded)
+		return "another breakpoint is or was in the bytes that a jump takes "
+		       "there";
+	if (engines->others_run)
+		return "in non-stop mode there are none";
+	return engines->pads == PADS_AUTO
+		       ? "it is not hit often"
+		       : "pads are off (monitor set pads auto|always)";
+}
+
+static void refuse(struct location_pad *pad, const char *why)
+{
+	location_pad_destroy(pad);
+	pad->why_not = strdup(why);
+}
+
+void location_pad_make(struct location_pad *pad, struct location *location)
+{
+	const struct agent_list *conditions =
+		is_reading_watched(location) ? NULL : &location->conditions;
+	_cleanup_error_ struct error *error = NULL;
+	const char *why;
+
+	pad->wanted = are_wanted(location);
+	if (!pad->wanted) {
+		refuse(pad, why_unwanted(location));
+		return;
+	}
+	error = site_create(location->inferior, location->addr, conditions, &pad->site);
+	why = error ? error_text(error) : why_not(location, &pad->site->pad);
+	if (why)
+		refuse(pad, why);
+}
+
+void location_pad_destroy(struct location_pad *pad)
+{
+	if (pad->site)
+		site_destroy(take_ptr(pad->site));
+	free(take_ptr(pad->why_not));
+}
+
+bool location_pad_is_outdated(const struct location_pad *pad,
+			      const struct location *location)
+{
+	return pad->wanted != are_wanted(location) ||
+	       (pad->site && pad->site->filter &&
+		(is_reading_watched(location) || site_filter_is_outdated(pad->site)));
+}
+
+bool location_pad_plant(const struct location_pad *pad, struct location *location)
+{
+	struct site *site = pad->site;
+
+	trap_be(location, site->pad.jump, site->pad.planted, site->pad.jump_len);
+	site->planted = trap_plant(location) == 0 && trap_is_planted(location);
+	return site->planted;
+}
+
+/* ---- what is told ---- */
+
+/* Filters do not tell threads apart. */
+void location_pad_add_counts(const struct location_pad *pad, struct counts *counts)
+{
+	const struct hit_counts filtered = {
+		.hits = pad->site ? site_false_hits(pad->site) : 0};
+
+	if (filtered.hits > 0)
+		counts_add(counts, 0, &filtered);
+}
+
+void location_pad_reset_counts(const struct location_pad *pad)
+{
+	if (pad->site)
+		site_forget_hits(pad->site);
+}
+
+static void print_body(struct decoder *decoder, const struct pad *pad,
+		       struct buffer *out)
+{
+	unsigned int at = pad->trap;
+
+	buffer_append_string(out,
+			     "\nThe trap is in a pad, to which a jump in the place "
+			     "of the instruction leads\n(in parentheses: the PC "
+			     "that threads are shown at there):\n");
+	while (at < pad->len &&
+	       decoder_run(decoder, pad->code + at, pad->len - at, pad->addr + at)) {
+		const struct displaced_state *state =
+			pad_find_state(pad, pad->addr + at);
+
+		if (!state) /* what follows is data */
+			break;
+		buffer_printf(out, "    0x%" PRIx64 "  %s %s  (0x%" PRIx64 ")\n",
+			      pad->addr + at, decoder->insn->mnemonic,
+			      decoder->insn->op_str, state->pc);
+		at += decoder->insn->size;
+	}
+}
+
+static void print_filter(struct decoder *decoder, const struct site *site,
+			 struct buffer *out)
+{
+	const struct pad *pad = &site->pad;
+	unsigned int at = 0;
+
+	if (!site->filter) {
+		buffer_printf(out, "\nNo filter: %s\n",
+			      site->why_no_filter ? site->why_no_filter
+						  : "out of memory");
+		return;
+	}
+	buffer_append_string(out, "\nThe filter, in the program, by which a false hit "
+				  "meets no trap:\n");
+	while (at < pad->trap &&
+	       decoder_run(decoder, pad->code + at, pad->trap - at, pad->addr + at)) {
+		buffer_printf(out, "    0x%" PRIx64 "  %s %s\n", pad->addr + at,
+			      decoder->insn->mnemonic, decoder->insn->op_str);
+		at += decoder->insn->size;
+	}
+}
+
+void location_pad_explain(const struct location_pad *pad, const struct arch_ops *arch,
+			  struct buffer *out)
+{
+	struct decoder decoder;
+
+	if (!pad->site) {
+		buffer_printf(out, "\nNo pad: %s\n",
+			      pad->why_not ? pad->why_not : "out of memory");
+		return;
+	}
+	if (!decoder_init(&decoder, arch))
+		return;
+	print_filter(&decoder, pad->site, out);
+	print_body(&decoder, &pad->site->pad, out);
+	decoder_deinit(&decoder);
+}

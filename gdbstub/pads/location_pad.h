@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The pad of a location, whichever engine has a trap in it: whether there is to be one,
+ * and what people are told of it. */
+#ifndef TRUEHIT_PADS_LOCATION_PAD_H
+#define TRUEHIT_PADS_LOCATION_PAD_H
+
+#include "gdbstub/locations/location.h"
+#include "gdbstub/pads/pads.h"
+
+/** Of one that is in place. Zeros: there is none. */
+struct location_pad {
+	bool wanted;	   /* when it was put in */
+	struct site *site; /* NULL: there is none, */
+	char *why_not;	   /* and why not, for people */
+};
+
+/** Makes a pad, if one is wanted: sets .site, or .why_not. */
+void location_pad_make(struct location_pad *pad, struct location *location);
+/** Legal without one, and twice. */
+void location_pad_destroy(struct location_pad *pad);
+/** Is the location to be put in anew, with a pad or without? */
+bool location_pad_is_outdated(const struct location_pad *pad,
+			      const struct location *location);
+/** The trap is in the pad: plants the jump to it. */
+bool location_pad_plant(const struct location_pad *pad, struct location *location);
+
+/** Adds what the filter has counted; and begins anew. */
+void location_pad_add_counts(const struct location_pad *pad, struct counts *counts);
+void location_pad_reset_counts(const struct location_pad *pad);
+/** Appends what `monitor explain` has to say of it. */
+void location_pad_explain(const struct location_pad *pad, const struct arch_ops *arch,
+			  struct buffer *out);
+
+#endif
