@@ -177,6 +177,16 @@ static bool may_have_slot(const struct engines *engines,
 	       (choice_among_uprobes(location->inferior) && !is_own_trap(location));
 }
 
+/* Without rights to have programs in the kernel: at a pad's trap only what its filter
+ * has not found to be false stops, and in a slot all. */
+static bool has_filter(const struct engines *engines, const struct location *location)
+{
+	return engines->pads != PADS_OFF && !engines->others_run &&
+	       engines->choice == CHOOSE_AUTO && location->conditions.count > 0 &&
+	       engines->engine[ENGINE_UPROBE].unusable && !choice_keeps_out(location) &&
+	       location->inferior->arch->native;
+}
+
 static unsigned int list_software(const struct engines *engines,
 				  const struct location *location, int *choices)
 {
@@ -187,6 +197,8 @@ static unsigned int list_software(const struct engines *engines,
 	bool slot = may_have_slot(engines, location);
 	unsigned int n = 0;
 
+	if (has_filter(engines, location))
+		choices[n++] = ENGINE_INT3;
 	if (first)
 		choices[n++] = ENGINE_UPROBE;
 	if (slot) {

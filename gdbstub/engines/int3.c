@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The int3 engine: the processor's breakpoint instruction, written over the
- * program's text through ptrace. Without limit in number, works anywhere, but
- * every hit stops the thread, and text is changed while the location is in.
+ * program's text through ptrace, or in a pad (pads.h). Without limit in number, works
+ * anywhere, but every hit stops the thread that no filter has found to be false, and
+ * text is changed while the location is in.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gdbstub/base/log.h"
+#include "gdbstub/inferior/memory.h"
 #include "gdbstub/locations/engine.h"
+#include "gdbstub/pads/location_pad.h"
 #include "gdbstub/text/trap.h"
 
 static struct error *int3_probe(struct engine *engine)
@@ -21,6 +25,50 @@ static void int3_deinit(struct engine *engine)
 {
 	engine->state = NULL;
 }
+
+/* ---- where the trap is ---- */
+
+static struct location_pad *pad_of(const struct location *location)
+{
+	return location->engine_data;
+}
+
+static int write_in_pad(const struct location *location, const uint8_t *code)
+{
+	const struct pad *pad = &pad_of(location)->site->pad;
+
+	return inferior_write(location->inferior, pad->addr + pad->trap, code,
+			      location->inferior->arch->breakpoint_len);
+}
+
+/* In its pad, or in the text. */
+static int plant(struct location *location)
+{
+	struct location_pad *pad = pad_of(location);
+	int err;
+
+	if (!pad->site)
+		return trap_plant(location);
+	err = write_in_pad(location, location->inferior->arch->breakpoint_insn);
+	if (err < 0)
+		return err;
+	return location_pad_plant(pad, location) ? 0 : -EFAULT;
+}
+
+/* Who is in the pad, asleep where nobody can stop him, is to meet no trap. */
+static void forget(struct location *location, bool gone)
+{
+	struct location_pad *pad = pad_of(location);
+
+	if (pad->site && !gone)
+		write_in_pad(location, location->inferior->arch->displaced->nop);
+	location_pad_destroy(pad);
+	free(pad);
+	location->engine_data = NULL;
+	trap_forget(location);
+}
+
+/* ---- the operations ---- */
 
 static struct error *int3_insert(struct engine *engine, struct location *location)
 {
@@ -35,11 +83,17 @@ static struct error *int3_insert(struct engine *engine, struct location *locatio
 	if (err < 0)
 		return error_create(-err, "cannot read the instruction at 0x%jx",
 				    (uintmax_t)location->addr);
-	err = trap_plant(location);
+	location->engine_data = calloc(1, sizeof(struct location_pad));
+	if (!location->engine_data) {
+		trap_forget(location);
+		return error_create(ENOMEM, "a trap");
+	}
+	location_pad_make(pad_of(location), location);
+	err = plant(location);
 	if (err < 0) {
 		error = error_create(-err, "cannot write a trap at 0x%jx",
 				     (uintmax_t)location->addr);
-		trap_forget(location);
+		forget(location, false);
 	}
 	return error;
 }
@@ -54,25 +108,52 @@ static void int3_remove(struct engine *engine, struct location *location, bool g
 	if (err < 0)
 		log_debug(LOG_STOPS, "trap at 0x%jx not taken out: %s",
 			  (uintmax_t)location->addr, strerror(-err));
-	trap_forget(location);
+	forget(location, gone);
 }
 
 static int int3_suspend(struct engine *engine, struct location *location)
 {
+	struct site *site = pad_of(location)->site;
+
 	(void)engine;
+	if (site)
+		site->planted = false;
 	return trap_lift(location);
 }
 
 static int int3_resume(struct engine *engine, struct location *location)
 {
+	struct site *site = pad_of(location)->site;
+	int err = trap_plant(location);
+
 	(void)engine;
-	return trap_plant(location);
+	if (site)
+		site->planted = err == 0;
+	return err;
 }
 
 static bool int3_intact(struct engine *engine, const struct location *location)
 {
 	(void)engine;
 	return trap_is_planted(location);
+}
+
+static bool int3_outdated(struct engine *engine, const struct location *location)
+{
+	(void)engine;
+	return location_pad_is_outdated(pad_of(location), location);
+}
+
+/* ---- hits ---- */
+
+/* A stop and a step with all others halted cost about what making a pad does. */
+enum { HOT = 10 };
+
+static bool is_hot(const struct location *location)
+{
+	const struct hit_counts counts = counts_total(&location->counts);
+
+	return location->conditions.count > 0 && counts.hits - counts.trues >= HOT;
 }
 
 static void int3_on_stop(struct engine *engine, const struct event *event,
@@ -86,13 +167,42 @@ static void int3_on_stop(struct engine *engine, const struct event *event,
 	hits->hit[hits->count++] =
 		(struct hit){.location = location, .verdict = HIT_PLAIN};
 	hits->signal_is_ours = true;
+	location->hot |= is_hot(location);
 }
+
+static void int3_counts(struct engine *engine, const struct location *location,
+			struct counts *counts)
+{
+	(void)engine;
+	location_pad_add_counts(pad_of(location), counts);
+}
+
+static void int3_reset_counts(struct engine *engine, struct location *location)
+{
+	(void)engine;
+	location_pad_reset_counts(pad_of(location));
+}
+
+/* ---- what is told ---- */
 
 static void int3_describe(struct engine *engine, const struct location *location,
 			  struct buffer *out)
 {
+	const struct site *site = pad_of(location)->site;
+
 	(void)engine;
-	buffer_append_string(out, location->conditions.count ? "stub" : "-");
+	if (location->conditions.count == 0)
+		buffer_append_char(out, '-');
+	else
+		buffer_append_string(out,
+				     site && site->filter ? "filter; stub" : "stub");
+}
+
+static void int3_explain(struct engine *engine, const struct location *location,
+			 struct buffer *out)
+{
+	(void)engine;
+	location_pad_explain(pad_of(location), location->inferior->arch, out);
 }
 
 const struct engine_ops int3_engine = {
@@ -106,6 +216,10 @@ const struct engine_ops int3_engine = {
 	.suspend = int3_suspend,
 	.resume = int3_resume,
 	.intact = int3_intact,
+	.outdated = int3_outdated,
 	.on_stop = int3_on_stop,
+	.counts = int3_counts,
+	.reset_counts = int3_reset_counts,
 	.describe = int3_describe,
+	.explain = int3_explain,
 };

@@ -295,7 +295,7 @@ struct engine_ops {
 	/**
 	 * Appends how conditions are decided and what is left to the stub, and why,
 	 * for `monitor explain`: paragraphs, each after an empty line. NULL: all is
-	 * left to the stub.
+	 * left to the stub, as it is, which is told already, if it has its own traps.
 	 */
 	void (*explain)(struct engine *engine, const struct location *location,
 			struct buffer *out);

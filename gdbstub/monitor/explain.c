@@ -246,10 +246,10 @@ static void explain_decisions(const struct location *location, struct buffer *ou
 {
 	if (location->state == LOCATION_OUT)
 		return;
+	if (!location->engine->ops->explain || location->engine->ops->own_traps)
+		explain_stub(location, out);
 	if (location->engine->ops->explain)
 		location->engine->ops->explain(location->engine, location, out);
-	else
-		explain_stub(location, out);
 }
 
 void location_explain(struct location *location, struct buffer *out)

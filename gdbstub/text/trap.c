@@ -194,11 +194,27 @@ bool trap_is_code(const struct location *location)
 	       trap_is_code_of(location, bytes);
 }
 
+/* In a pad: the thread is shown at the location already. */
+static struct location *executed_in_pad(const struct event *event,
+					const struct engine *engine)
+{
+	const uint64_t addr = event->thread->passed_at;
+	struct location *location = addr != 0 && engine->ops->own_traps
+					    ? trap_at(event->inferior, addr)
+					    : NULL;
+
+	return location && location->engine == engine && trap_is_jump(location)
+		       ? location
+		       : NULL;
+}
+
 struct location *trap_executed(const struct event *event, const struct engine *engine)
 {
 	struct location *location;
 	uint64_t pc;
 
+	if (trap_is_reported(event) && (location = executed_in_pad(event, engine)))
+		return location;
 	if (!trap_is_reported(event) || thread_get_pc(event->thread, &pc) < 0)
 		return NULL;
 	pc -= event->inferior->arch->breakpoint_pc_advance;

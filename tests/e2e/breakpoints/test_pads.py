@@ -73,17 +73,17 @@ def sum_of(rounds):
     return sum(4 * i + i + 3 - (i % 3 == 1) for i in range(rounds))
 
 
-def debug(t, arguments, commands, python, choice="always"):
+def debug(t, arguments, commands, python, choice="always", engine="uprobe"):
     """A session with the program, and what it found: results and the program's output."""
     path = t.prog("pads")
     server = t.server(path, *map(str, arguments))
-    gdb = t.gdb(server, "monitor set engine uprobe", f"monitor set pads {choice}",
+    gdb = t.gdb(server, f"monitor set engine {engine}", f"monitor set pads {choice}",
                 "handle SIGALRM nostop noprint pass", *commands, prog=path,
                 python=PADS + python)
     return gdb.results[0], server.output()
 
 
-def interrupt(t, rounds, never):
+def interrupt(t, rounds, never, engine="uprobe"):
     """A timer interrupts the program wherever it is: its handler never sees an address that
     is not of the text, and each hit is counted once."""
     lines, called = lines_of(t)
@@ -92,7 +92,7 @@ def interrupt(t, rounds, never):
 run("continue")
 emit(table=run("monitor breakpoints"), pads=pads(), filters=filters())
 run("continue")
-''')
+''', engine=engine)
     rows = [row for row in harness.breakpoint_rows(found["table"]) if " 0 " in row["text"]
             and row["false"]]
     t.equal(sorted(row["false"] for row in rows), [rounds] * len(lines) + [2 * rounds],
@@ -112,7 +112,9 @@ def test_signals_see_no_pad(t):
 
 def test_signals_see_no_filter(t):
     need_pads(t)
-    t.equal(set(interrupt(t, 100 * ROUNDS, NEVER)), {"filters"}, "filters")
+    for engine in "uprobe", "ptrace":
+        t.equal(set(interrupt(t, 100 * ROUNDS, NEVER, engine)), {"filters"},
+                f"filters with {engine}")
 
 
 def test_a_filter_reads_what_is_not_there(t):
@@ -157,10 +159,7 @@ emit(before=before, then=filters(), found=found)
     t.equal(found["found"], [3, 4, 5], "values read")
 
 
-def test_counts_of_a_filter(t):
-    """Of false hits that no trap has seen: added to those of the location, and set to zero
-    with them; true ones are the trap's."""
-    need_pads(t)
+def check_counts(t, engine, choice="always"):
     line = t.line("pads.c", "COUNT")
     found, _ = debug(t, [1000], [f"break {line} if i % 100 == 50"], '''
 rows = []
@@ -168,13 +167,28 @@ for _ in range(10):
     run("continue")
     rows.append([int(gdb.parse_and_eval("i")), run("monitor breakpoints")])
 emit(rows=rows, filters=filters())
-''')
+''', engine=engine, choice=choice)
     for number, (i, table) in enumerate(found["rows"]):
         row, = (row for row in harness.breakpoint_rows(table) if "turn" in row["text"])
         t.equal(i, 100 * number + 50, "the stop")
         t.equal([row["hits"], row["true"], row["false"]], [i + 1, number + 1, i - number],
                 "hits, true and false ones")
     t.check("filters" in found["filters"].values(), f"filters: {found['filters']}")
+
+
+def test_counts_of_a_filter(t):
+    """Of false hits that no trap has seen: added to those of the location; true ones are the
+    trap's."""
+    need_pads(t)
+    check_counts(t, "uprobe")
+
+
+def test_filters_without_rights(t):
+    """The trap of a debugger that may not have programs in the kernel is in the pad, too."""
+    t.need_x86()
+    t.need_any_engine()
+    for choice in "always", "auto":
+        check_counts(t, "ptrace", choice)
 
 
 def test_hot_locations_move(t):
