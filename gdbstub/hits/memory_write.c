@@ -9,12 +9,15 @@
 #include "gdbstub/text/old_traps.h"
 #include "gdbstub/hits/replay.h"
 #include "gdbstub/text/text.h"
+#include "gdbstub/text/trap.h"
 #include "gdbstub/breakpoints/watch.h"
 
-/* The kernel executes what the file has: not what is about to be written. */
+/* The kernel executes what the file has, and a pad what was there: not what is about to
+ * be written. */
 static bool is_overwritten(const struct location *location, uint64_t addr, size_t len)
 {
-	return location->trap && location->engine->ops->kernel_traps &&
+	return location->trap &&
+	       (location->engine->ops->kernel_traps || trap_is_jump(location)) &&
 	       addr < location->addr + INSN_LEN_MAX && location->addr < addr + len;
 }
 

@@ -276,10 +276,7 @@ run("continue")
     t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
 
 
-def test_the_client_writes_after_a_jump(t):
-    """gdb writes where the jump's last bytes are: what is executed is what it has written.
-    """
-    need_pads(t)
+def write_after_jump(t, engine):
     found, output = debug(t, [100], [f"break twice {NEVER}",
                                      f"tbreak {t.line('pads.c', 'STORE')}"], '''
 run("continue")
@@ -289,15 +286,22 @@ before = pads()[hex(place)]
 inferior = gdb.selected_inferior()
 code = bytes(inferior.read_memory(place, 16))
 at = code.find(bytes.fromhex("4801c0"))            # add %rax, %rax
-other = code.replace(bytes.fromhex("4801c0"), bytes.fromhex("9001c0"))  # nop; add %eax, %eax
+other = code.replace(bytes.fromhex("4801c0"), bytes.fromhex("4829c0"))  # sub %rax, %rax
 inferior.write_memory(place + 1, other[1:])
 emit(pad=before, at=at, same=bytes(inferior.read_memory(place, 16)) == other)
-run("delete")
 run("continue")
-''')
+''', engine=engine)
     t.equal((found["pad"], found["same"]), ("in a pad", True), "the pad, and what is read")
     t.note(f"what is written differs from byte {found['at']} on")
-    t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
+    t.match(f"^100 rounds, sum {sum_of(100) - sum(4 * i for i in range(100))}, ", output)
+
+
+def test_the_client_writes_after_a_jump(t):
+    """gdb writes where the jump's last bytes are: what is executed is what it has written.
+    """
+    need_pads(t)
+    for engine in "uprobe", "ptrace":
+        write_after_jump(t, engine)
 
 
 def test_memory_has_the_text(t):
