@@ -9,6 +9,7 @@
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/breakpoints/choice.h"
+#include "gdbstub/text/trap.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/breakpoints/slots.h"
@@ -236,7 +237,10 @@ static void explain_stub(const struct location *location, struct buffer *out)
 		buffer_append_string(out, "  nothing: each hit is a stop\n");
 		return;
 	}
-	buffer_printf(out, "  every hit: the thread stops, and the stub %s\n",
+	buffer_printf(out, "  every hit%s: the thread stops, and the stub %s\n",
+		      location->trap && trap_is_jump(location)
+			      ? " of the trap in its pad"
+			      : "",
 		      location->conditions.count > 0 ? "evaluates the condition"
 		      : watch_compares(location)     ? "compares the value"
 						     : "runs the commands");
