@@ -101,6 +101,7 @@ def test_too_many(t):
 
 def test_with_software_single_step(t):
     """Stepping with a watchpoint in place reports the watchpoint once."""
+    t.need_steps_over_watched()
     server = t.server("COMM", t.prog("watch"))
     gdb = t.gdb(server, "break main", "continue", "delete", "watch w2", "next", "next", "next",
                 "next", "p w2", "delete", "continue", prog=t.prog("watch"))
