@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,12 +27,12 @@ static struct error *call_error(int64_t err, const char *what)
 }
 
 /* In the program: a file in memory, whose name is what its list of mappings shows. */
-static int64_t make_file(const struct injection *injection)
+static int64_t make_file(const struct injection *injection, unsigned int flags)
 {
 	static const char name[INJECTION_SCRATCH] = "truehit-pads";
 	struct inferior *inferior = injection->thread->inferior;
 	const uint64_t at = injection_scratch(injection);
-	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, MFD_CLOEXEC | MFD_EXEC};
+	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, flags | MFD_EXEC};
 	char before[sizeof(name)];
 	int64_t fd;
 
@@ -41,7 +42,7 @@ static int64_t make_file(const struct injection *injection)
 	fd = inferior_write(inferior, at, name, sizeof(name));
 	if (fd == 0)
 		fd = injection_call(injection, SYS_memfd_create, arguments);
-	arguments[1] = MFD_CLOEXEC;
+	arguments[1] = flags;
 	if (fd == -EINVAL) /* before Linux 6.3 */
 		fd = injection_call(injection, SYS_memfd_create, arguments);
 	inferior_write(inferior, at, before, sizeof(before));
@@ -70,6 +71,19 @@ static int fill_with_nops(const struct displaced_ops *ops, int fd, size_t len)
 	return pwrite(fd, nops, len, 0) == (ssize_t)len ? 0 : -EIO;
 }
 
+/* Zeros. Nobody can make the file shorter: what the server reads of it would be a fault
+ * of its own. */
+static int fill_with_zeros(int fd, size_t len)
+{
+	struct stat stat;
+
+	if (ftruncate(fd, (off_t)len) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ||
+	    fstat(fd, &stat) < 0)
+		return -errno;
+	return stat.st_size == (off_t)len ? 0 : -EIO;
+}
+
 static int64_t map_file(const struct injection *injection, uint64_t addr, size_t len,
 			bool shared, int64_t fd)
 {
@@ -91,7 +105,8 @@ static struct error *map_new_file(const struct injection *injection, uint64_t ad
 				  size_t len, bool shared, int *own)
 {
 	const struct displaced_ops *ops = injection->before.arch->displaced;
-	const int64_t fd = make_file(injection);
+	const int64_t fd =
+		make_file(injection, MFD_CLOEXEC | (shared ? MFD_ALLOW_SEALING : 0));
 	int64_t r;
 
 	if (fd < 0)
@@ -99,7 +114,7 @@ static struct error *map_new_file(const struct injection *injection, uint64_t ad
 	*own = open_file(injection, fd);
 	r = *own;
 	if (r >= 0)
-		r = shared ? ftruncate(*own, (off_t)len)
+		r = shared ? fill_with_zeros(*own, len)
 			   : fill_with_nops(ops, *own, len);
 	if (r >= 0)
 		r = map_file(injection, addr, len, shared, fd);

@@ -63,6 +63,14 @@ def test_forged_counters(t):
     check_end(t, "forge")
 
 
+def test_file_that_shrinks(t):
+    """The server would get a SIGBUS where it reads counters."""
+    for found, output in each(t, "shrink"):
+        t.equal((found["alive"], found["signals"]), (False, []), "the end")
+        t.no_match("has shrunk", output)
+        t.match(f"^sum {SUM}$", output)
+
+
 def test_shared_memory_that_is_unmapped(t):
     """A filter that cannot read where traps are leaves all to the trap."""
     check_end(t, "forget")

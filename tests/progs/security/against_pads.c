@@ -2,14 +2,16 @@
 /*
  * Turns against the pads in its memory, which it finds by their name:
  * against_pads WAY ROUNDS. Half way it does one of: unmap (the code), write (traps over
- * all of it), jump (into its middle), forge (what filters share with the server), forget
- * (that memory unmapped).
+ * all of it), jump (into its middle), forge (what filters share with the server),
+ * shrink (the file that this is in), forget (that memory unmapped).
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { LINE = 512, TRAP = 0xcc };
 
@@ -46,6 +48,20 @@ static struct part find(const char *rights)
 	return part;
 }
 
+/* Which takes rights: nothing, without. */
+static void shrink(struct part part)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+		 (unsigned long)part.start, (unsigned long)part.start + part.len);
+	fd = open(path, O_RDWR);
+	puts(fd < 0		     ? "cannot be opened"
+	     : ftruncate(fd, 0) == 0 ? "has shrunk"
+				     : "cannot shrink");
+}
+
 static void attack(const char *way)
 {
 	const struct part code = find("r-xp"), shared = find("rw-s");
@@ -63,6 +79,8 @@ static void attack(const char *way)
 				((void (*)(void))(code.start + at + 16))();
 	} else if (strcmp(way, "forge") == 0) {
 		memset(shared.start, 0xff, shared.len);
+	} else if (strcmp(way, "shrink") == 0) {
+		shrink(shared);
 	} else if (strcmp(way, "forget") == 0) {
 		munmap(shared.start, shared.len);
 	}
