@@ -122,6 +122,7 @@ def test_every_region_that_fits(t):
 
 def test_several_regions(t):
     """Neighbours, one within another, overlapping ones."""
+    t.need_all_slots_told()
     r = Regions(t, "200")
     r.stop_between_rounds()
     for regions in ([(0, 4), (4, 4)], [(8, 8), (12, 4)], [(12, 4), (8, 8)], [(0, 8), (6, 6)],
@@ -279,6 +280,7 @@ def test_refused_takes_nothing(t):
 def test_real_gdb(t):
     """What gdb's user sees of arrays at odd addresses, one inside another, and of what
     does not fit."""
+    t.need_all_slots_told()
     gdb = t.gdb(t.server("COMM", t.prog("regions"), "1"), "break write_all", "continue",
                 "delete", "watch *(char (*)[7]) &area[5]", "watch area[6]",
                 prog=t.prog("regions"), python="""
@@ -301,6 +303,7 @@ emit(seen=seen, refused=refused, engines=run("monitor engines"))
 def test_neighbours_share(t):
     """More watchpoints than slots: neighbours share, each hit is told as the one whose
     bytes have changed, and only that one counts it. With room again, they part."""
+    t.need_all_slots_told()
     t.truehit_only("slots that several share")
     r = Regions(t, "200")
     r.stop_between_rounds()
@@ -385,6 +388,7 @@ emit(seen=seen, alive=alive())
 
 def test_without_rights(t):
     """By ptrace's debug registers: all of this, without perf events."""
+    t.need_all_slots_told()
     t.truehit_only("slots that several share")
     public = t.public_copy(t.prog("regions"))[0]
     r = Regions(t, "200", path=public, **t.without_rights())
