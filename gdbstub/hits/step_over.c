@@ -56,8 +56,9 @@ static void note(struct thread *thread, const struct location *location)
 			location->number;
 }
 
-/* Nobody is in the way of a thread that goes on in the pad, after the trap. Of a location
- * that moves, the pad goes: it does so after a step over it, with all others halted. */
+/* Nobody is in the way of a thread that goes on in the pad, after the trap. Of a
+ * location that moves, the pad goes: it does so after a step over it, with all others
+ * halted. */
 void step_over_want(struct thread *thread, const struct location *location)
 {
 	if (location->trap && trap_is_jump(location)) {
