@@ -332,18 +332,31 @@ static uint64_t event_count(const struct perf_placement *placement)
  * that was preempted inside a map operation of bpf(2), on kernels that preempt
  * there) the kernel runs no program and takes that for its 0
  * (kernel/events/core.c, bpf_overflow_handler). Nothing can be done then, but the
- * user has to know. Programs may run while we look, so theirs is read last.
+ * user has to know. Programs may run while we look, so theirs is read last; and of a
+ * hit that was counted, the program may be about to run: to read an event waits until
+ * its CPU takes an interrupt (perf_event_read), which is after that.
  */
+static uint64_t hits_missed(const struct perf_placement *placement,
+			    const struct placements *placements)
+{
+	const uint64_t counted = event_count(placement);
+	uint64_t seen = placement_hits_seen(&placement->base, placements);
+
+	if (counted > seen) {
+		event_count(placement);
+		seen = placement_hits_seen(&placement->base, placements);
+	}
+	return counted > seen ? counted - seen : 0;
+}
+
 static void perf_event_describe(struct engine *engine, const struct location *location,
 				struct buffer *out)
 {
-	const struct perf_placement *placement = location->engine_data;
-	uint64_t counted = event_count(placement);
-	uint64_t seen = placement_hits_seen(&placement->base, engine->placements);
+	const uint64_t missed = hits_missed(location->engine_data, engine->placements);
 
 	placement_describe(engine, location, out);
-	if (counted > seen)
-		buffer_printf(out, "; %" PRIu64 " hits missed", counted - seen);
+	if (missed > 0)
+		buffer_printf(out, "; %" PRIu64 " hits missed", missed);
 }
 
 static struct perf_placement *find_by_sig_data(const struct perf_event *state,
