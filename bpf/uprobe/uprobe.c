@@ -168,6 +168,20 @@ static struct error *look_at_insn(struct uprobe_placement *placement,
 	return undo_find(location->inferior, location->addr, undo);
 }
 
+/* The only place that a jump of few bytes can lead to may be that of a pad before,
+ * which stays until the kernel has closed the probe in it. */
+static void make_pad(struct uprobe_placement *placement, struct location *location)
+{
+	struct location_pad *pad = &placement->pad;
+
+	location_pad_make(pad, location);
+	if (!pad->wanted || pad->site)
+		return;
+	background_close_collect(placement->state->closer, true);
+	location_pad_destroy(pad);
+	location_pad_make(pad, location);
+}
+
 static struct error *prepare(struct uprobe_placement *placement,
 			     struct location *location)
 {
@@ -176,7 +190,7 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (location->type != BREAKPOINT_SOFTWARE)
 		return error_create(EOPNOTSUPP,
 				    "uprobes serve software breakpoints only");
-	location_pad_make(&placement->pad, location);
+	make_pad(placement, location);
 	error = look_at_insn(placement, location);
 	if (!error && uprobe_has_witnesses(placement, location->inferior))
 		error = error_create(0, "the instruction there writes to memory that "

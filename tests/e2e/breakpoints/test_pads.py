@@ -191,6 +191,27 @@ def test_filters_without_rights(t):
         check_counts(t, "ptrace", choice)
 
 
+def test_the_same_place_again(t):
+    """Where an instruction of one byte leaves one place for a pad: with another condition."""
+    need_pads(t)
+    found, output = debug(t, [100], [f"break *twice {NEVER}",
+                                     f"tbreak {t.line('pads.c', 'STORE')}"], '''
+run("continue")
+before = pads()
+run("condition 1 sum == -2")
+run("tbreak {LINE}")
+run("continue")
+emit(before=before, after=pads(), place=hex(int(gdb.parse_and_eval("(long)twice"))))
+run("delete")
+run("continue")
+'''.replace("{LINE}", str(t.line("pads.c", "COUNT"))))
+    before, after = (found[when].get(found["place"]) for when in ("before", "after"))
+    if before != "in a pad":
+        t.skip(f"the place is not free here: {before}")
+    t.equal(after, before, "the pad")
+    t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
+
+
 def test_hot_locations_move(t):
     """While the program runs: no hit is lost, and none is counted twice. Others stay."""
     need_pads(t)
