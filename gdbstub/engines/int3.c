@@ -93,6 +93,7 @@ static struct error *int3_insert(struct engine *engine, struct location *locatio
 	if (err < 0) {
 		error = error_create(-err, "cannot write a trap at 0x%jx",
 				     (uintmax_t)location->addr);
+		trap_lift(location); /* of a jump, a part may be there */
 		forget(location, false);
 	}
 	return error;

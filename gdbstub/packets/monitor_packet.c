@@ -96,9 +96,9 @@ static const struct monitor_command commands[] = {
 	 "Which engines may serve breakpoints; auto takes the cheapest",
 	 monitor_set_engine},
 	{"set pads", "<auto|always|off>",
-	 "Whether uprobes are put into code that is made for them, to which a jump in "
+	 "Whether traps are put into code that is made for them, to which a jump in "
 	 "the\n"
-	 "    place of the instruction leads: no hit costs a single step then",
+	 "    place of the instruction leads, and which begins with the condition",
 	 monitor_set_pads},
 	{"set watch-filter", "<on|off>",
 	 "Whether writes to watched memory that do not change it are no hits",
@@ -271,7 +271,8 @@ static struct error *monitor_set_pads(struct client *client, const char *args,
 		if (strcmp(args, choices[i].name) != 0)
 			continue;
 		client->run->engines.pads = (enum pads_choice)i;
-		buffer_printf(out, "Uprobes are put into %s.\n", choices[i].told);
+		buffer_printf(out, "Traps of breakpoints are put into %s.\n",
+			      choices[i].told);
 		return NULL;
 	}
 	return error_create(0, "set pads takes auto, always or off, not '%s'.", args);

@@ -142,17 +142,23 @@ struct error *pad_memory_map_shared(const struct injection *injection, uint64_t 
 	const uint64_t advice[SYSCALL_ARGUMENTS] = {addr, len, MADV_DONTFORK};
 	_cleanup_close_ int own = -1;
 	struct error *error = map_new_file(injection, addr, len, true, &own);
+	int64_t err;
 
 	if (error)
 		return error;
 	*memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
-	if (*memory != MAP_FAILED &&
-	    injection_call(injection, SYS_madvise, advice) == 0)
+	if (*memory == MAP_FAILED) {
+		err = -errno;
+	} else {
+		err = injection_call(injection, SYS_madvise, advice);
+		if (err < 0)
+			munmap(*memory, len);
+	}
+	if (err == 0)
 		return NULL;
-	if (*memory != MAP_FAILED)
-		munmap(*memory, len);
 	pad_memory_unmap(injection, addr, len);
-	return error_create(errno, "memory that the server shares with the program");
+	return error_create((int)-err,
+			    "memory that the server shares with the program");
 }
 
 void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len)

@@ -269,12 +269,21 @@ static bool gives_filter_up(const struct event *event, const struct position *at
 	       (is_fault(event) || ends_step(event, at));
 }
 
-static void go_to_trap(struct thread *thread, const struct position *at)
+/* False: what the filter has saved cannot be read any more, say. */
+static bool go_to_trap(struct thread *thread, const struct position *at)
 {
 	const struct pad *pad = &at->site->pad;
 
-	if (move_out(thread, at) == 0)
-		thread_set_pc(thread, pad->addr + pad->trap);
+	return move_out(thread, at) == 0 &&
+	       thread_set_pc(thread, pad->addr + pad->trap) == 0;
+}
+
+/* Is there nothing to tell of yet? */
+static bool goes_on(const struct event *event, const struct position *at)
+{
+	if (gives_filter_up(event, at))
+		return go_to_trap(event->thread, at);
+	return is_before(at) && ends_step(event, at);
 }
 
 bool pad_stop_leave(struct event *event)
@@ -284,9 +293,7 @@ bool pad_stop_leave(struct event *event)
 
 	if (thread->running || thread->late || !find_position(thread, &at))
 		return true;
-	if (gives_filter_up(event, &at))
-		go_to_trap(thread, &at);
-	if (gives_filter_up(event, &at) || (is_before(&at) && ends_step(event, &at))) {
+	if (goes_on(event, &at)) {
 		if (thread->interrupting)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		thread_resume_again(thread, 0);

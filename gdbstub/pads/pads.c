@@ -165,14 +165,11 @@ static const char *place(struct pads *pads, struct decoder *decoder,
 static const char *place_site(struct pads *pads, struct decoder *decoder,
 			      struct pad_text *text, struct site *site)
 {
-	const char *why = site->filter
-				  ? place(pads, decoder, text, site->filter, &site->pad)
-				  : "none";
+	const char *why = place(pads, decoder, text, site->filter, &site->pad);
 
-	if (!why)
-		return NULL;
-	if (site->filter)
-		site_drop_filter(site, strdup(why));
+	if (!why || !site->filter)
+		return why;
+	site_drop_filter(site, strdup(why));
 	return place(pads, decoder, text, NULL, &site->pad);
 }
 

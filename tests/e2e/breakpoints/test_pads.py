@@ -192,23 +192,26 @@ def test_filters_without_rights(t):
 
 
 def test_the_same_place_again(t):
-    """Where an instruction of one byte leaves one place for a pad: with another condition."""
+    """Where an instruction of one byte leaves one place for a pad: with another condition,
+    after a first pad that could stay."""
     need_pads(t)
-    found, output = debug(t, [100], [f"break *twice {NEVER}",
-                                     f"tbreak {t.line('pads.c', 'STORE')}"], '''
+    found, output = debug(t, [100], [f"tbreak {t.line('pads.c', 'STORE')}"], '''
+def pad_after(command):
+    run(command)
+    run("tbreak LINE")
+    run("continue")
+    return pads().get(hex(int(gdb.parse_and_eval("(long)twice"))))
+
 run("continue")
-before = pads()
-run("condition 1 sum == -2")
-run("tbreak {LINE}")
-run("continue")
-emit(before=before, after=pads(), place=hex(int(gdb.parse_and_eval("(long)twice"))))
+before = pad_after("break *twice if sum == -1")
+number = gdb.breakpoints()[0].number
+emit(before=before, after=pad_after(f"condition {number} sum == -2"))
 run("delete")
 run("continue")
-'''.replace("{LINE}", str(t.line("pads.c", "COUNT"))))
-    before, after = (found[when].get(found["place"]) for when in ("before", "after"))
-    if before != "in a pad":
-        t.skip(f"the place is not free here: {before}")
-    t.equal(after, before, "the pad")
+'''.replace("LINE", t.line("pads.c", "COUNT")))
+    if found["before"] != "in a pad":
+        t.skip(f"the place is not free here: {found['before']}")
+    t.equal(found["after"], "in a pad", "the second pad")
     t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
 
 
