@@ -424,9 +424,13 @@ static unsigned int register_bits(unsigned int number)
 /* lahf in 64-bit mode: CPUID.80000001H:ECX[0] */
 static bool usable(void)
 {
-	unsigned int a, b, c = 0, d;
+	unsigned int last, a, b, c, d;
 
-	return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & 1;
+	__cpuid(0x80000000, last, b, c, d);
+	if (last < 0x80000001)
+		return false;
+	__cpuid(0x80000001, a, b, c, d);
+	return c & 1;
 }
 
 const struct native_ops x86_64_native = {

@@ -141,12 +141,13 @@ static void check_stop(const ucontext_t *context, uint64_t offset)
 	const struct native_ops *ops = run.arch->native;
 	const struct native_state *state = native_find_state(run.code, offset);
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-	const uint64_t *saved;
+	/* A copy, as the stack pointer may be any: it need not be aligned. */
+	uint64_t saved[NATIVE_SAVED_MAX];
 	struct regs regs;
 
 	get_registers(context, &regs);
 	sp += state->lowered - ops->protected - 8U * state->saved;
-	saved = (const uint64_t *)(uintptr_t)sp;
+	memcpy(saved, (const void *)(uintptr_t)sp, 8U * state->saved);
 	run.sums->stops++;
 	if (ops->restore(&regs, state, run.code->used, saved) == 0 &&
 	    is_as_before(&regs))
