@@ -152,6 +152,11 @@ static void print_body(struct decoder *decoder, const struct pad *pad,
 			     "\nThe trap is in a pad, to which a jump in the place "
 			     "of the instruction leads\n(in parentheses: the PC "
 			     "that threads are shown at there):\n");
+	if (pad->hop_len > 0)
+		buffer_printf(out,
+			      "    0x%" PRIx64 "  a jump that leads on  (0x%" PRIx64
+			      ")\n",
+			      pad->entry, pad->insn);
 	while (at < pad->len &&
 	       decoder_run(decoder, pad->code + at, pad->len - at, pad->addr + at)) {
 		const struct displaced_state *state =

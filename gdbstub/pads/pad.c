@@ -57,10 +57,12 @@ static bool append_jump(struct making *m, uint64_t to)
 	return len > 0 && append(m, code, len, &state, 1);
 }
 
-/* What a pad refers to is within its reach wherever in it the reference is. */
-static void keep_within(struct pad_text *text, uint64_t reach, uint64_t reference)
+/* Wherever in the pad the reference is. */
+void pad_text_keep_near(struct pad_text *text, const struct arch_ops *arch,
+			uint64_t reference)
 {
-	reach -= PAD_MAX;
+	const uint64_t reach = arch->displaced->reach - PAD_MAX;
+
 	if (reference > reach && text->lowest < reference - reach)
 		text->lowest = reference - reach;
 	if (reference < UINT64_MAX - reach && text->highest > reference + reach)
@@ -82,9 +84,9 @@ const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
 	if (text->len < text->insn_len + m.ops->jump_len - 1)
 		return "what follows it cannot be read";
 	m.ops->copy(decoder->insn, text->addr, &copy);
-	keep_within(text, m.ops->reach, text->addr);
+	pad_text_keep_near(text, arch, text->addr);
 	if (copy.refers)
-		keep_within(text, m.ops->reach, copy.reference);
+		pad_text_keep_near(text, arch, copy.reference);
 	return copy.why_not;
 }
 
@@ -108,13 +110,17 @@ unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 	return count;
 }
 
-static void plant(struct making *m, const struct jump_form *form)
+/* False: the pad is too far from the hop. */
+static bool plant(struct making *m, const struct jump_form *form)
 {
 	struct pad *pad = m->pad;
 
-	pad->jump_len = m->ops->jump_encode(form, pad->insn, pad->addr, pad->jump);
+	pad->jump_len = m->ops->jump_encode(form, pad->insn, pad->entry, pad->jump);
 	pad->planted =
 		pad->jump_len < m->text->insn_len ? pad->jump_len : m->text->insn_len;
+	if (pad->entry != pad->addr)
+		pad->hop_len = m->ops->jump(pad->entry, pad->addr, pad->hop);
+	return pad->entry == pad->addr || pad->hop_len > 0;
 }
 
 /* What follows the instruction, as far as the jump's bytes reach into it. False: there
@@ -133,16 +139,19 @@ static bool append_following(struct making *m)
 }
 
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
-		     const struct pad_text *text, const struct jump_form *form,
-		     const struct native_code *filter, uint64_t addr, struct pad *ret)
+		     const struct pad_text *text, const struct pad_place *place,
+		     const struct native_code *filter, struct pad *ret)
 {
 	struct making m = {
 		.decoder = decoder, .ops = arch->displaced, .text = text, .pad = ret};
 	struct displaced copy = {.why_not = "it is not known"};
 
-	*ret = (struct pad){
-		.addr = addr, .insn = text->addr, .insn_len = text->insn_len};
-	plant(&m, form);
+	*ret = (struct pad){.entry = place->entry,
+			    .addr = place->addr,
+			    .insn = text->addr,
+			    .insn_len = text->insn_len};
+	if (!plant(&m, place->form))
+		return "its pad is too far from the hop to it";
 	if (filter && !append(&m, filter->bytes, filter->len, NULL, 0))
 		return "its filter is too long";
 	ret->trap = ret->len;
@@ -155,7 +164,7 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc)
 {
-	if (pc - pad->addr < pad->trap)
+	if (pc - pad->addr < pad->trap || pc == pad->entry)
 		return &pad->state[0];
 	for (unsigned int i = 0; i < pad->nstates; i++)
 		if (pad->addr + pad->state[i].offset == pc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pads. In the place of an instruction is a jump to its pad:
+ * Pads. In the place of an instruction is a jump to its pad, or to a hop, which is one
+ * more jump: where a hop is, a pad is often too long to be. The pad is:
  *
  *   a filter                 if there is one (filter.h)
  *   a nop                    where a trap may be, before anything is done
@@ -43,7 +44,17 @@ struct pad_text {
 	uint64_t lowest, highest; /* where a pad for it can be */
 };
 
+/** Where a pad is to be. */
+struct pad_place {
+	const struct jump_form *form; /* of the jump in the text, */
+	uint64_t entry;		      /* and where that leads: to the pad, or its hop */
+	uint64_t addr;		      /* the pad's */
+};
+
 struct pad {
+	uint64_t entry; /* where its jump leads: .addr, or where the hop is */
+	uint8_t hop[JUMP_LEN_MAX];  /* a jump to .addr, */
+	unsigned int hop_len;	    /* 0: there is none */
 	uint64_t addr;		    /* of its first instruction */
 	uint64_t insn;		    /* of the instruction that it stands in for, */
 	unsigned int insn_len;	    /* whose bytes are so many */
@@ -65,17 +76,20 @@ struct pad {
  * pad, for people ("it ..."); NULL: it can. */
 const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
 			   struct pad_text *text);
+/** The pad is to be within reach of that address, too. */
+void pad_text_keep_near(struct pad_text *text, const struct arch_ops *arch,
+			uint64_t reference);
 /** The forms of its jump that lead to where its pad can be: how many. Those with the
  * widest choice come first. */
 unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 		       struct jump_form forms[JUMP_FORMS_MAX]);
-/** Makes the pad at @addr, which a jump of @form can lead to; @filter: or NULL. Returns
- * why not, or NULL. */
+/** Makes the pad at that place; @filter: or NULL. Returns why not, or NULL. */
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
-		     const struct pad_text *text, const struct jump_form *form,
-		     const struct native_code *filter, uint64_t addr, struct pad *ret);
+		     const struct pad_text *text, const struct pad_place *place,
+		     const struct native_code *filter, struct pad *ret);
 
-/** What a thread with this PC is at; in the filter, it is at the nop yet to come. NULL:
+/** What a thread with this PC is at; in the hop and the filter, it is at the nop yet to
+ * come. NULL:
  * none of the pad's instructions is there. */
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc);
 

@@ -82,7 +82,8 @@ void pad_space_init(struct pad_space *space, uint64_t page_size)
 void pad_space_deinit(struct pad_space *space)
 {
 	free(space->free.range);
-	free(space->pages.range);
+	for (int kind = 0; kind < PAD_KINDS; kind++)
+		free(space->pages[kind].range);
 	free(space->taken.range);
 	*space = (struct pad_space){.page_size = space->page_size};
 }
@@ -121,10 +122,12 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* Is it one of ours, which the rules are not about? */
-static bool is_page(const struct pad_space *space, const struct mapping *mapping)
+/* The page of ours that the address is in, or NULL. */
+static const struct pad_range *page_at(const struct pad_space *space, uint64_t addr)
 {
-	return range_at(&space->pages, mapping->start) != NULL;
+	const struct pad_range *page = range_at(&space->pages[PADS], addr);
+
+	return page ? page : range_at(&space->pages[HOPS], addr);
 }
 
 int pad_space_look(struct pad_space *space, const char *maps, uint64_t image_addr)
@@ -138,7 +141,8 @@ int pad_space_look(struct pad_space *space, const char *maps, uint64_t image_add
 	for (const char *line = maps; *line && err == 0; line = next_line(line)) {
 		bool in_image;
 
-		if (!mapping_parse(line, &mapping) || is_page(space, &mapping))
+		/* The rules are not about what is ours. */
+		if (!mapping_parse(line, &mapping) || page_at(space, mapping.start))
 			continue;
 		in_image = is_image(&mapping, &image);
 		err = add_free(space, is_first ? NULL : &before, grows_up, &mapping,
@@ -159,12 +163,12 @@ static uint64_t page_of(const struct pad_space *space, uint64_t addr)
 	return addr & ~(space->page_size - 1);
 }
 
-static bool is_usable(const struct pad_space *space, uint64_t page)
+static bool is_usable(const struct pad_space *space, enum pad_kind kind, uint64_t page)
 {
 	const struct pad_range *range;
 
-	if (range_at(&space->pages, page))
-		return true;
+	if (page_at(space, page))
+		return kind == HOPS || range_at(&space->pages[PADS], page);
 	range = range_at(&space->free, page);
 	return range && page + space->page_size <= range->end;
 }
@@ -180,25 +184,35 @@ static const struct pad_range *obstacle(const struct pad_space *space, uint64_t 
 		       : NULL;
 }
 
-/* The first address from @lowest to @highest at which the pages allow a pad and none is
- * yet; @fresh: in a page that is not mapped yet. */
-static bool find_among(const struct pad_space *space, bool fresh, uint64_t lowest,
-		       uint64_t highest, unsigned int len, uint64_t *addr)
+/* What is looked for. */
+struct wanted {
+	enum pad_kind kind;
+	uint64_t lowest, highest;
+	unsigned int len;
+};
+
+/* The first such address at which the pages allow it and nothing is yet; @fresh: in a
+ * page that is not mapped yet. */
+static bool find_among(const struct pad_space *space, const struct wanted *wanted,
+		       bool fresh, uint64_t *addr)
 {
-	for (unsigned int tries = 0; tries < TRIES && lowest <= highest; tries++) {
-		const struct pad_range *page = range_at(&space->pages, lowest);
-		const struct pad_range *taken = obstacle(space, lowest, len);
+	const uint64_t last = wanted->len - 1;
+	uint64_t at = wanted->lowest;
+
+	for (unsigned int tries = 0; tries < TRIES && at <= wanted->highest; tries++) {
+		const struct pad_range *page = page_at(space, at);
+		const struct pad_range *taken = obstacle(space, at, wanted->len);
 
 		if (fresh && page) {
-			lowest = page->end;
+			at = page->end;
 		} else if (taken) {
-			lowest = taken->end;
-		} else if (!is_usable(space, page_of(space, lowest))) {
-			lowest = page_of(space, lowest) + space->page_size;
-		} else if (!is_usable(space, page_of(space, lowest + len - 1))) {
-			lowest = page_of(space, lowest + len - 1) + space->page_size;
+			at = taken->end;
+		} else if (!is_usable(space, wanted->kind, page_of(space, at))) {
+			at = page_of(space, at) + space->page_size;
+		} else if (!is_usable(space, wanted->kind, page_of(space, at + last))) {
+			at = page_of(space, at + last) + space->page_size;
 		} else {
-			*addr = lowest;
+			*addr = at;
 			return true;
 		}
 	}
@@ -215,26 +229,52 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* In each of these ranges, a page of ours or what may be mapped. */
-static bool find_in(const struct pad_space *space, const struct pad_ranges *ranges,
-		    uint64_t lowest, uint64_t highest, unsigned int len, uint64_t *addr)
+static bool find_within(const struct pad_space *space, const struct pad_range *range,
+			const struct wanted *wanted, bool fresh, uint64_t *addr)
 {
-	const bool fresh = ranges == &space->free;
+	struct wanted here = *wanted;
 
-	for (size_t i = first_after(ranges, lowest);
-	     i < ranges->count && ranges->range[i].start <= highest; i++) {
-		if (find_among(space, fresh, larger(lowest, ranges->range[i].start),
-			       smaller(highest, ranges->range[i].end - 1), len, addr))
+	here.lowest = larger(here.lowest, range->start);
+	here.highest = smaller(here.highest, range->end - 1);
+	return find_among(space, &here, fresh, addr);
+}
+
+/* The last pages first: those before them have filled. */
+static bool find_in_pages(const struct pad_space *space, enum pad_kind kind,
+			  const struct wanted *wanted, uint64_t *addr)
+{
+	const struct pad_ranges *pages = &space->pages[kind];
+	size_t i = first_after(pages, wanted->highest);
+
+	if (i < pages->count && pages->range[i].start <= wanted->highest)
+		i++;
+	while (i > 0 && pages->range[i - 1].end > wanted->lowest)
+		if (find_within(space, &pages->range[--i], wanted, false, addr))
 			return true;
-	}
 	return false;
 }
 
-bool pad_space_find(const struct pad_space *space, uint64_t lowest, uint64_t highest,
-		    unsigned int len, uint64_t *addr)
+static bool find_in_free(const struct pad_space *space, const struct wanted *wanted,
+			 uint64_t *addr)
 {
-	return find_in(space, &space->pages, lowest, highest, len, addr) ||
-	       find_in(space, &space->free, lowest, highest, len, addr);
+	const struct pad_ranges *free = &space->free;
+
+	for (size_t i = first_after(free, wanted->lowest);
+	     i < free->count && free->range[i].start <= wanted->highest; i++)
+		if (find_within(space, &free->range[i], wanted, true, addr))
+			return true;
+	return false;
+}
+
+bool pad_space_find(const struct pad_space *space, enum pad_kind kind, uint64_t lowest,
+		    uint64_t highest, unsigned int len, uint64_t *addr)
+{
+	const struct wanted wanted = {
+		.kind = kind, .lowest = lowest, .highest = highest, .len = len};
+
+	return find_in_pages(space, PADS, &wanted, addr) ||
+	       (kind == HOPS && find_in_pages(space, HOPS, &wanted, addr)) ||
+	       find_in_free(space, &wanted, addr);
 }
 
 bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr)
@@ -260,14 +300,14 @@ unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
 
 	for (uint64_t page = page_of(space, addr); page < addr + len;
 	     page += space->page_size)
-		if (!range_at(&space->pages, page))
+		if (!page_at(space, page))
 			pages[count++] = page;
 	return count;
 }
 
-int pad_space_add_page(struct pad_space *space, uint64_t page)
+int pad_space_add_page(struct pad_space *space, enum pad_kind kind, uint64_t page)
 {
-	return add_range(&space->pages, page, page + space->page_size);
+	return add_range(&space->pages[kind], page, page + space->page_size);
 }
 
 int pad_space_take(struct pad_space *space, uint64_t addr, unsigned int len)

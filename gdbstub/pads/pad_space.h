@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where pads can be in a program's memory: in pages that are mapped for them, each when
- * its first pad comes.
+ * Where pads and hops can be in a program's memory: in pages that are mapped for them,
+ * each when the first of them comes. Hops can be in pages of either kind, pads in those
+ * of pads only.
  *
  * They must be where the program would not notice: what it maps, and what it asks the
  * kernel for, is to be at the addresses at which it would be without pads. So they keep
@@ -26,11 +27,13 @@ struct pad_ranges {
 	size_t count, allocated;
 };
 
+enum pad_kind { PADS, HOPS, PAD_KINDS };
+
 struct pad_space {
 	uint64_t page_size;
-	struct pad_ranges free;	 /* what may be mapped */
-	struct pad_ranges pages; /* what is, one page each */
-	struct pad_ranges taken; /* by pads */
+	struct pad_ranges free;		    /* what may be mapped */
+	struct pad_ranges pages[PAD_KINDS]; /* what is, one page each */
+	struct pad_ranges taken;	    /* by pads and hops */
 };
 
 /** @page_size: of the kernel's, bytes. */
@@ -45,8 +48,8 @@ int pad_space_look(struct pad_space *space, const char *maps, uint64_t image);
  * Finds room for @len bytes, at most a page, whose address is from @lowest to @highest.
  * False: there is none.
  */
-bool pad_space_find(const struct pad_space *space, uint64_t lowest, uint64_t highest,
-		    unsigned int len, uint64_t *addr);
+bool pad_space_find(const struct pad_space *space, enum pad_kind kind, uint64_t lowest,
+		    uint64_t highest, unsigned int len, uint64_t *addr);
 /** The middle of the widest range that is free, where @len bytes can be: far from all
  * that grows, and of no use for pads. False: there is none. */
 bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr);
@@ -54,10 +57,10 @@ bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *add
 unsigned int pad_space_missing(const struct pad_space *space, uint64_t addr,
 			       unsigned int len, uint64_t pages[2]);
 /** A page was mapped. 0 or -ENOMEM. */
-int pad_space_add_page(struct pad_space *space, uint64_t page);
-/** Room that was found is a pad's, until it is given back. 0 or -ENOMEM. */
+int pad_space_add_page(struct pad_space *space, enum pad_kind kind, uint64_t page);
+/** Room that was found is a pad's or a hop's, until it is given back. 0 or -ENOMEM. */
 int pad_space_take(struct pad_space *space, uint64_t addr, unsigned int len);
-/** Where the pad that has this address begins. False: there is none. */
+/** Where the pad or hop that has this address begins. False: there is none. */
 bool pad_space_taken(const struct pad_space *space, uint64_t addr, uint64_t *start);
 void pad_space_give_back(struct pad_space *space, uint64_t addr);
 

@@ -36,7 +36,10 @@ static struct site *by_addr(const struct pads *pads, uint64_t pc)
 	if (!pad_space_taken(&pads->space, pc, &start))
 		return NULL;
 	entry = table_find(&pads->by_addr, start);
-	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_addr))
+	if (entry)
+		return (struct site *)((char *)entry - offsetof(struct site, by_addr));
+	entry = table_find(&pads->by_entry, start);
+	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_entry))
 		     : NULL;
 }
 

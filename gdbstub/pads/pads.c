@@ -14,7 +14,7 @@
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/pads/injected_call.h"
 #include "gdbstub/pads/pad_memory.h"
-#include "gdbstub/pads/pad_space.h"
+#include "gdbstub/pads/pad_placement.h"
 #include "gdbstub/pads/pad_stop.h"
 #include "gdbstub/pads/pads_state.h"
 #include "gdbstub/pads/site_filter.h"
@@ -53,47 +53,48 @@ static struct pad_page *find_page(const struct pads *pads, uint64_t addr)
 static void page_destroy(struct pads *pads, struct pad_page *page)
 {
 	TAILQ_REMOVE(&pads->pages, page, link);
-	close(page->fd);
+	if (page->fd >= 0)
+		close(page->fd);
 	free(page);
 }
 
 /* ---- mapping ---- */
 
-/* Takes the descriptor over. False: out of memory. */
-static bool add_page(struct pads *pads, uint64_t addr, int *fd)
+/* Takes the descriptor over: a probe is in pads only. False: out of memory. */
+static bool add_page(struct pads *pads, enum pad_kind kind, uint64_t addr, int *fd)
 {
 	struct pad_page *page = calloc(1, sizeof(*page));
 
-	if (!page || pad_space_add_page(&pads->space, addr) < 0) {
+	if (!page || pad_space_add_page(&pads->space, kind, addr) < 0) {
 		free(page);
 		return false;
 	}
 	page->addr = addr;
-	page->fd = take_fd(fd);
+	page->fd = kind == PADS ? take_fd(fd) : -1;
 	TAILQ_INSERT_TAIL(&pads->pages, page, link);
 	return true;
 }
 
 static struct error *map_page(struct pads *pads, const struct injection *injection,
-			      uint64_t addr)
+			      enum pad_kind kind, uint64_t addr)
 {
 	const size_t len = pads->space.page_size;
 	_cleanup_close_ int own = -1;
 	struct error *error = pad_memory_map_code(injection, addr, len, &own);
 
-	if (error || add_page(pads, addr, &own))
+	if (error || add_page(pads, kind, addr, &own))
 		return error;
 	pad_memory_unmap(injection, addr, len);
 	return error_create(ENOMEM, "a page of pads");
 }
 
-static struct error *map_missing(struct pads *pads, const struct pad *pad)
+static struct error *map_missing(struct pads *pads, enum pad_kind kind, uint64_t addr,
+				 unsigned int len)
 {
 	struct injection injection;
 	struct error *error = NULL;
 	uint64_t pages[2];
-	const unsigned int count =
-		pad_space_missing(&pads->space, pad->addr, pad->len, pages);
+	const unsigned int count = pad_space_missing(&pads->space, addr, len, pages);
 	const char *why;
 
 	if (count == 0)
@@ -102,9 +103,18 @@ static struct error *map_missing(struct pads *pads, const struct pad *pad)
 	if (why)
 		return error_create(0, "%s", why);
 	for (unsigned int i = 0; i < count && !error; i++)
-		error = map_page(pads, &injection, pages[i]);
+		error = map_page(pads, &injection, kind, pages[i]);
 	injection_end(&injection);
 	return error;
+}
+
+static struct error *map_pages(struct pads *pads, const struct pad *pad)
+{
+	struct error *error = map_missing(pads, PADS, pad->addr, pad->len);
+
+	return error || pad->hop_len == 0
+		       ? error
+		       : map_missing(pads, HOPS, pad->entry, pad->hop_len);
 }
 
 /* ---- one ---- */
@@ -134,43 +144,18 @@ static struct error *look_at_memory(struct pads *pads)
 		       : NULL;
 }
 
-/* A form of the jump with a place for the pad. */
-static const char *place(struct pads *pads, struct decoder *decoder,
-			 struct pad_text *text, const struct native_code *filter,
-			 struct pad *ret)
-{
-	const unsigned int len = PAD_BODY_MAX + (filter ? filter->len : 0);
-	const struct arch_ops *arch = pads->inferior->arch;
-	const char *why = pad_text_check(decoder, arch, text);
-	struct jump_form forms[JUMP_FORMS_MAX];
-	const unsigned int count = why ? 0 : pad_forms(arch, text, forms);
-
-	if (why)
-		return why;
-	why = "no memory that a jump there can lead to is free";
-	for (unsigned int i = 0; i < count; i++) {
-		uint64_t addr;
-
-		if (!pad_space_find(&pads->space, forms[i].lowest, forms[i].highest,
-				    len, &addr))
-			continue;
-		why = pad_make(decoder, arch, text, &forms[i], filter, addr, ret);
-		if (!why)
-			break;
-	}
-	return why;
-}
-
 /* With a filter, if it has one and that fits. */
 static const char *place_site(struct pads *pads, struct decoder *decoder,
 			      struct pad_text *text, struct site *site)
 {
-	const char *why = place(pads, decoder, text, site->filter, &site->pad);
+	const struct arch_ops *arch = pads->inferior->arch;
+	const char *why = pad_placement_make(&pads->space, decoder, arch, text,
+					     site->filter, &site->pad);
 
 	if (!why || !site->filter)
 		return why;
 	site_drop_filter(site, strdup(why));
-	return place(pads, decoder, text, NULL, &site->pad);
+	return pad_placement_make(&pads->space, decoder, arch, text, NULL, &site->pad);
 }
 
 static struct error *make(struct pads *pads, uint64_t addr,
@@ -190,7 +175,7 @@ static struct error *make(struct pads *pads, uint64_t addr,
 		return error_create(ENOMEM, "the decoder of instructions");
 	why = place_site(pads, &decoder, &text, site);
 	decoder_deinit(&decoder);
-	return why ? error_create(0, "%s", why) : map_missing(pads, &site->pad);
+	return why ? error_create(0, "%s", why) : map_pages(pads, &site->pad);
 }
 
 static struct error *put_in_memory(struct pads *pads, struct site *site)
@@ -198,19 +183,18 @@ static struct error *put_in_memory(struct pads *pads, struct site *site)
 	const struct pad *pad = &site->pad;
 	const uint64_t trap = pad->addr + pad->trap;
 	const struct pad_page *page = find_page(pads, trap);
-	int err = pad_space_take(&pads->space, pad->addr, pad->len);
+	int err = inferior_write(pads->inferior, pad->addr, pad->code, pad->len);
 
+	if (err == 0 && pad->hop_len > 0)
+		err = inferior_write(pads->inferior, pad->entry, pad->hop,
+				     pad->hop_len);
 	if (err < 0)
-		return error_create(-err, "a pad");
-	err = inferior_write(pads->inferior, pad->addr, pad->code, pad->len);
-	if (err < 0) {
-		pad_space_give_back(&pads->space, pad->addr);
 		return error_create(-err, "the pad cannot be written");
-	}
 	site->fd = page->fd;
 	site->offset = trap - page->addr;
 	TAILQ_INSERT_TAIL(&pads->sites, site, link);
 	table_insert(&pads->by_addr, &site->by_addr, pad->addr);
+	table_insert(&pads->by_entry, &site->by_entry, pad->entry);
 	table_insert(&pads->by_insn, &site->by_insn, pad->insn);
 	return NULL;
 }
@@ -236,8 +220,9 @@ static void forget(struct site *site)
 	site->pads = NULL;
 	TAILQ_REMOVE(&pads->sites, site, link);
 	table_remove(&pads->by_addr, &site->by_addr);
+	table_remove(&pads->by_entry, &site->by_entry);
 	table_remove(&pads->by_insn, &site->by_insn);
-	pad_space_give_back(&pads->space, site->pad.addr);
+	pad_placement_undo(&pads->space, &site->pad);
 }
 
 static void site_free(struct site *site)
@@ -305,8 +290,10 @@ struct error *site_create(struct inferior *inferior, uint64_t addr,
 	if (!error)
 		error = put_in_memory(pads, site);
 	if (error) {
-		if (site)
+		if (pads && site) {
+			pad_placement_undo(&pads->space, &site->pad);
 			site_drop_filter(site, NULL);
+		}
 		free(site);
 		return error;
 	}
@@ -359,6 +346,7 @@ void pads_remove(struct inferior *inferior, bool gone)
 	while ((page = TAILQ_FIRST(&pads->pages)))
 		page_destroy(pads, page);
 	table_deinit(&pads->by_addr);
+	table_deinit(&pads->by_entry);
 	table_deinit(&pads->by_insn);
 	pad_space_deinit(&pads->space);
 	free(pads);

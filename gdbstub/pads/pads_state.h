@@ -11,7 +11,7 @@
 struct pad_page {
 	TAILQ_ENTRY(pad_page) link;
 	uint64_t addr;
-	int fd; /* of the file that it is a private mapping of */
+	int fd; /* of the file that it is a private mapping of; -1: of hops only */
 };
 
 struct pads {
@@ -20,8 +20,9 @@ struct pads {
 	struct filter_memory filters;
 	TAILQ_HEAD(, site) sites;
 	TAILQ_HEAD(, pad_page) pages;
-	struct table by_addr; /* sites, by the pad's address, */
-	struct table by_insn; /* and by that of what it stands in for */
+	struct table by_addr;  /* sites, by the pad's address, */
+	struct table by_entry; /* by where the jump to it leads, */
+	struct table by_insn;  /* and by the address of what it stands in for */
 };
 
 /** The site whose pad has this address, among those of all who share the memory. NULL:

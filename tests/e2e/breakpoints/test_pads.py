@@ -215,6 +215,28 @@ run("continue")
     t.match(f"^100 rounds, sum {sum_of(100)}, ", output)
 
 
+def test_functions_in_a_row(t):
+    """Each begins with an instruction of one byte, and the only places that jumps there can
+    lead to are as far from each other as the functions are."""
+    need_pads(t)
+    count, path = 200, t.prog("hits")
+    gdb = t.gdb(t.server(path, str(10 * count), str(count), "1"),
+                "monitor set engine uprobe", "monitor set pads always", "tbreak main",
+                prog=path, python=PADS + f"""
+run("continue")
+for number in range({count}):
+    run(f"break *f{{number:03}} if last == -1")
+run("tbreak write")
+run("continue")
+emit(filters=list(filters().values()), table=run("monitor breakpoints"))
+run("continue")
+""")
+    found = gdb.results[0]
+    t.equal(found["filters"].count("filters"), count, "filters")
+    rows = harness.breakpoint_rows(found["table"])
+    t.equal([row["false"] for row in rows if row["false"]], [10] * count, "false hits")
+
+
 def test_hot_locations_move(t):
     """While the program runs: no hit is lost, and none is counted twice. Others stay."""
     need_pads(t)

@@ -95,7 +95,8 @@ def storm_with_gdb(t, threads):
     wanted = t.quick(SIGNALS_SENT // 10, 10)
     argument = {"x86_64": "$rdi", "aarch64": "$x0"}[MACHINE]
     program = Storm(t, threads, 64, "u", wanted)
-    server = t.server("--attach", "COMM", program.pid)
+    server = t.server(*os.environ.get("STORM_SERVER", "").split(),
+                      "--attach", "COMM", program.pid)
     program.go()
     gdb = t.gdb(server, "handle SIGUSR1 nostop noprint pass",
                 f"hbreak *hit if {argument} % 64 == 0", prog=t.prog("storm"), python=f"""

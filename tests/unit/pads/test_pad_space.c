@@ -42,7 +42,7 @@ static void found_at(uint64_t lowest, uint64_t highest, uint64_t expected)
 {
 	uint64_t addr = 0;
 
-	cr_assert(pad_space_find(&space, lowest, highest, LEN, &addr));
+	cr_assert(pad_space_find(&space, PADS, lowest, highest, LEN, &addr));
 	cr_expect_eq(addr, expected, "0x%llx", (unsigned long long)addr);
 }
 
@@ -50,8 +50,8 @@ static void nowhere(uint64_t lowest, uint64_t highest)
 {
 	uint64_t addr = 0;
 
-	cr_expect_not(pad_space_find(&space, lowest, highest, LEN, &addr), "0x%llx",
-		      (unsigned long long)addr);
+	cr_expect_not(pad_space_find(&space, PADS, lowest, highest, LEN, &addr),
+		      "0x%llx", (unsigned long long)addr);
 }
 
 static void take(uint64_t addr)
@@ -60,7 +60,7 @@ static void take(uint64_t addr)
 	unsigned int count = pad_space_missing(&space, addr, LEN, pages);
 
 	for (unsigned int i = 0; i < count; i++)
-		cr_assert_eq(pad_space_add_page(&space, pages[i]), 0);
+		cr_assert_eq(pad_space_add_page(&space, PADS, pages[i]), 0);
 	cr_assert_eq(pad_space_take(&space, addr, LEN), 0);
 }
 
@@ -156,7 +156,7 @@ Test(pad_space, after_many)
 	for (unsigned int i = 0; i < 1000; i++) {
 		uint64_t found;
 
-		cr_assert(pad_space_find(&space, addr, IMAGE, LEN, &found));
+		cr_assert(pad_space_find(&space, PADS, addr, IMAGE, LEN, &found));
 		cr_assert_eq(found, addr + i * LEN);
 		take(found);
 	}
@@ -173,4 +173,24 @@ Test(pad_space, middle_of_the_widest_range)
 	found_at(addr, addr + 16 * PAGE, addr);
 	found_at(addr + 16 * PAGE, addr + 16 * PAGE, addr + 16 * PAGE);
 	cr_expect_not(pad_space_middle(&space, UINT64_C(1) << 46, &addr));
+}
+
+/* A page of hops has no room for pads, and one of pads has it for hops. */
+Test(pad_space, pages_of_hops)
+{
+	const uint64_t page = IMAGE - 8 * PAGE;
+	uint64_t pages[2], addr;
+
+	cr_assert_eq(pad_space_add_page(&space, HOPS, page), 0);
+	cr_assert_eq(pad_space_take(&space, page, LEN), 0);
+	nowhere(page, page + PAGE - 1);
+	found_at(page, page + PAGE, page + PAGE);
+	nowhere(page - 1, page - 1); /* its end would be among hops */
+	cr_assert(pad_space_find(&space, HOPS, page, page, LEN, &addr) == false);
+	cr_assert(pad_space_find(&space, HOPS, 0, IMAGE, LEN, &addr));
+	cr_expect_eq(addr, page + LEN);
+	cr_expect_eq(pad_space_missing(&space, page, LEN, pages), 0);
+	take(page + PAGE);
+	cr_assert(pad_space_find(&space, HOPS, 0, IMAGE, LEN, &addr));
+	cr_expect_eq(addr, page + PAGE + LEN);
 }

@@ -274,13 +274,15 @@ static unsigned int run_text(const struct user_regs_struct *regs, struct state *
 /* ---- runs ---- */
 
 static unsigned long stops, runs;
+static struct rng hops = {1126};
 
 /* The state as it would be without the pad. */
 static unsigned int normalise(const struct pad *pad, struct state *state)
 {
 	const struct displaced_state *found = pad_find_state(pad, state->regs.rip);
 
-	if (state->regs.rip - pad->addr >= pad->len)
+	if (state->regs.rip - pad->addr >= pad->len &&
+	    (pad->hop_len == 0 || state->regs.rip != pad->entry))
 		return 0;
 	cr_assert_not_null(found, "at %llu of the pad",
 			   (unsigned long long)(state->regs.rip - pad->addr));
@@ -331,38 +333,58 @@ static void read_maps(struct buffer *maps)
 		buffer_append_string(maps, line);
 }
 
-static bool place(const struct pad_text *text, const struct jump_form *form,
-		  struct pad_space *space, struct pad *pad)
+static void map_missing(struct pad_space *space, enum pad_kind kind, uint64_t addr,
+			unsigned int len)
 {
-	_cleanup_buffer_ struct buffer maps = {0};
-	uint64_t addr, pages[2];
-	const char *why_not;
-	unsigned int count;
+	uint64_t pages[2];
+	const unsigned int count = pad_space_missing(space, addr, len, pages);
 
-	read_maps(&maps);
-	pad_space_init(space, PAGE);
-	cr_assert_eq(pad_space_look(space, buffer_string(&maps), (uint64_t)&decoder),
-		     0);
-	if (!pad_space_find(space, form->lowest, form->highest, PAD_BODY_MAX, &addr))
-		return false;
-	why_not = pad_make(&decoder, arch_native(), text, form, NULL, addr, pad);
-	cr_assert_null(why_not, "%s", why_not);
-	count = pad_space_missing(space, addr, pad->len, pages);
 	for (unsigned int i = 0; i < count; i++) {
 		cr_assert_neq(mmap((void *)pages[i], PAGE, PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 				   -1, 0),
 			      MAP_FAILED);
-		cr_assert_eq(pad_space_add_page(space, pages[i]), 0);
+		cr_assert_eq(pad_space_add_page(space, kind, pages[i]), 0);
 	}
-	memcpy((void *)addr, pad->code, pad->len);
+}
+
+/* With a hop or without. */
+static bool place(const struct pad_text *text, const struct jump_form *form, bool hop,
+		  struct pad_space *space, struct pad *pad)
+{
+	_cleanup_buffer_ struct buffer maps = {0};
+	struct pad_place at = {.form = form};
+	const char *why_not;
+
+	read_maps(&maps);
+	pad_space_init(space, PAGE);
+	cr_assert_eq(pad_space_look(space, buffer_string(&maps), (uint64_t)&decoder),
+		     0);
+	if (!pad_space_find(space, hop ? HOPS : PADS, form->lowest, form->highest,
+			    PAD_BODY_MAX, &at.entry))
+		return false;
+	at.addr = at.entry;
+	if (hop) {
+		struct pad_text near = *text;
+
+		pad_text_keep_near(&near, arch_native(), at.entry);
+		map_missing(space, HOPS, at.entry, JUMP_LEN_MAX);
+		cr_assert(pad_space_find(space, PADS, near.lowest, near.highest,
+					 PAD_BODY_MAX, &at.addr));
+	}
+	why_not = pad_make(&decoder, arch_native(), text, &at, NULL, pad);
+	cr_assert_null(why_not, "%s", why_not);
+	map_missing(space, PADS, at.addr, pad->len);
+	memcpy((void *)at.addr, pad->code, pad->len);
+	memcpy((void *)at.entry, pad->hop, pad->hop_len);
 	return true;
 }
 
 static void unplace(struct pad_space *space)
 {
-	for (size_t i = 0; i < space->pages.count; i++)
-		munmap((void *)space->pages.range[i].start, PAGE);
+	for (unsigned int kind = 0; kind < PAD_KINDS; kind++)
+		for (size_t i = 0; i < space->pages[kind].count; i++)
+			munmap((void *)space->pages[kind].range[i].start, PAGE);
 	pad_space_deinit(space);
 }
 
@@ -380,10 +402,11 @@ static void compare_forms(const struct pad_text *text,
 	fill(insn, follower, &again);
 	count = run_text(regs, states);
 	for (unsigned int i = 0; i < n; i++) {
+		const bool hop = rng_below(&hops, 2);
 		struct pad_space space;
 		struct pad pad;
 
-		if (place(text, &forms[i], &space, &pad)) {
+		if (place(text, &forms[i], hop, &space, &pad)) {
 			again = rng;
 			fill(insn, follower, &again);
 			memcpy(region + CODE, pad.jump, pad.planted);
