@@ -14,6 +14,7 @@
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/rights.h"
 #include "gdbstub/base/setcap.h"
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/text/text.h"
 
@@ -126,17 +127,18 @@ static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned 
 static struct error *find_target(struct inferior *inferior, uint64_t addr,
 				 unsigned int len, struct uprobe_target *ret)
 {
-	struct buffer maps _cleanup_buffer_ = {0};
+	_cleanup_buffer_ struct buffer own = {0};
 	_cleanup_close_ int fd = -1;
 	struct mapping mapping;
 	struct error *error;
-	int r = inferior_proc_file(inferior, "maps", &maps);
+	const char *maps;
+	int r = maps_read(inferior, &own, &maps);
 
 	if (r < 0)
 		return error_create(-r, "the map of its memory cannot be read");
-	if (maps.len == 0)
+	if (*maps == '\0')
 		return error_create(0, "the process's first thread has ended");
-	if (!mapping_find(buffer_string(&maps), addr, &mapping))
+	if (!mapping_find(maps, addr, &mapping))
 		return error_create(0, "there is no memory");
 	if (why_not(&mapping))
 		return error_create(0, "%s", why_not(&mapping));
@@ -167,23 +169,23 @@ void uprobe_target_deinit(struct uprobe_target *target)
 
 bool uprobe_memory_is_shared(const struct inferior *inferior, uint64_t addr)
 {
-	struct buffer maps _cleanup_buffer_ = {0};
+	_cleanup_buffer_ struct buffer own = {0};
 	struct mapping mapping;
+	const char *maps;
 
-	return inferior_proc_file(inferior, "maps", &maps) == 0 &&
-	       mapping_find(buffer_string(&maps), addr, &mapping) &&
-	       mapping.permissions[3] != 'p';
+	return maps_read(inferior, &own, &maps) == 0 &&
+	       mapping_find(maps, addr, &mapping) && mapping.permissions[3] != 'p';
 }
 
 bool uprobe_text_find(const struct inferior *inferior, uint64_t addr,
 		      struct uprobe_text *ret)
 {
-	struct buffer maps _cleanup_buffer_ = {0};
+	_cleanup_buffer_ struct buffer own = {0};
 	struct mapping mapping;
+	const char *maps;
 
-	if (inferior_proc_file(inferior, "maps", &maps) < 0 ||
-	    !mapping_find(buffer_string(&maps), addr, &mapping) ||
-	    !may_have_traps(&mapping))
+	if (maps_read(inferior, &own, &maps) < 0 ||
+	    !mapping_find(maps, addr, &mapping) || !may_have_traps(&mapping))
 		return false;
 	*ret = (struct uprobe_text){.file = mapping.file,
 				    .start = mapping.start,

@@ -26,6 +26,7 @@
 
 struct breakpoints;
 struct native_shared; /* arch/native.h */
+struct maps;
 struct pads;
 struct pending_stop;
 struct threaddb;
@@ -132,6 +133,7 @@ struct inferior {
 	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
 	int mem_fd;	    /* /proc/PID/task/TID/mem, or -1 */
 	pid_t mem_tid;	    /* the TID */
+	struct maps *maps;  /* of maps.h; NULL: it is not kept */
 	struct pads *pads;  /* in its memory, of pads.h; NULL: there are none */
 	struct native_shared *filter_shadow; /* where their filters look for planted
 					      * bytes; NULL: there are none */
@@ -163,6 +165,7 @@ struct inferiors {
 	bool told_by_sigchld;	     /* SIGCHLD is blocked: nothing changes without */
 	bool quiet;		     /* ... of which there was none a moment ago */
 	bool changed;		     /* something has, since a wait found nothing */
+	uint64_t maps_outdated;	     /* threads have run so often, about (maps.h) */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
 	struct leaving *leaving;	/* let go, but not stopped yet (leaving.h) */
 	/* Puts the thread of an event where it would be without pads. False: there is

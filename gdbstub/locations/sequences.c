@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/locations/sequences.h"
 
-#include "gdbstub/inferior/proc.h"
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/location.h"
 
@@ -33,11 +33,12 @@ static bool ask(struct inferior *inferior, uint64_t addr, const struct file_id *
 
 static bool look_up(const struct location *location, struct file_id *ret)
 {
-	_cleanup_buffer_ struct buffer maps = {0};
+	_cleanup_buffer_ struct buffer own = {0};
 	struct mapping mapping;
+	const char *maps;
 
-	if (inferior_proc_file(location->inferior, "maps", &maps) < 0 ||
-	    !mapping_find(buffer_string(&maps), location->addr, &mapping))
+	if (maps_read(location->inferior, &own, &maps) < 0 ||
+	    !mapping_find(maps, location->addr, &mapping))
 		return false;
 	*ret = mapping.file;
 	return true;

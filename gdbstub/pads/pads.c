@@ -10,6 +10,7 @@
 
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/log.h"
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/pads/injected_call.h"
@@ -132,14 +133,22 @@ static struct error *read_text(struct inferior *inferior, uint64_t addr,
 				    "the instruction cannot be read");
 }
 
+/* Once for each map. */
 static struct error *look_at_memory(struct pads *pads)
 {
-	_cleanup_buffer_ struct buffer maps = {0};
-	int err = inferior_proc_file(pads->inferior, "maps", &maps);
+	const struct inferior *inferior = pads->inferior;
+	_cleanup_buffer_ struct buffer own = {0};
+	const uint64_t number = maps_number(inferior);
+	const char *maps;
+	int err;
 
+	if (number > 0 && pads->looked_at == number)
+		return NULL;
+	err = maps_read(inferior, &own, &maps);
 	if (err == 0)
-		err = pad_space_look(&pads->space, buffer_string(&maps),
-				     inferior_auxv(pads->inferior, AT_PHDR));
+		err = pad_space_look(&pads->space, maps,
+				     inferior_auxv(inferior, AT_PHDR));
+	pads->looked_at = err == 0 ? number : 0;
 	return err < 0 ? error_create(-err, "the map of its memory cannot be read")
 		       : NULL;
 }

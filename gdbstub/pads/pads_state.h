@@ -17,6 +17,7 @@ struct pad_page {
 struct pads {
 	struct inferior *inferior;
 	struct pad_space space;
+	uint64_t looked_at; /* maps_number() when it was looked at */
 	struct filter_memory filters;
 	TAILQ_HEAD(, site) sites;
 	TAILQ_HEAD(, pad_page) pages;

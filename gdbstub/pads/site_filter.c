@@ -35,11 +35,16 @@ static struct error *map_memory(struct pads *pads)
 	why = injection_begin(inferior, &injection);
 	if (why)
 		return error_create(0, "%s", why);
-	error = pad_memory_map_shared(&injection, filters->addr, FILTER_MEMORY_LEN,
-				      &memory);
+	if (pad_space_take(&pads->space, filters->addr, FILTER_MEMORY_LEN) < 0)
+		error = error_create(ENOMEM, "memory for filters");
+	else
+		error = pad_memory_map_shared(&injection, filters->addr,
+					      FILTER_MEMORY_LEN, &memory);
 	injection_end(&injection);
-	if (error)
+	if (error) {
+		pad_space_give_back(&pads->space, filters->addr);
 		return error;
+	}
 	filters->memory = memory;
 	inferior->filter_shadow = filter_memory_shadow(filters);
 	planted_bytes_tell_filters(inferior);

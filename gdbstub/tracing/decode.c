@@ -14,6 +14,7 @@
  * - A thread that is killed makes the stop of PTRACE_O_TRACEEXIT as well, even from
  *   within another stop; a new one has its maker's options.
  */
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/tracing/decode.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ bool wait_syscall_end(struct thread *thread)
 
 	thread->in_syscall = false;
 	thread->at_signal = false;
+	maps_outdate(thread->inferior->owner);
 	if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, NULL) < 0)
 		err = -errno;
 	if (err == 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/tracing/inferiors.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static void forget(struct inferior *inferior)
 {
 	if (inferior->control)
 		inferior->owner->hooks->inferior_gone(inferior);
+	maps_destroy(inferior->maps);
 	free(inferior);
 }
 
@@ -49,9 +51,11 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 	inferior->attached = attached;
 	inferior->arch = arch_native();
 	inferior->mem_fd = -1;
+	inferior->maps = maps_create();
 	inferior->owner = inferiors;
 	TAILQ_INIT(&inferior->threads);
 	if (hooks && !hooks->inferior_made(inferior)) {
+		maps_destroy(inferior->maps);
 		free(inferior);
 		return NULL;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/tracing/resume.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ static int resume(struct thread *thread, int request, int signal)
 		  request == PTRACE_SINGLESTEP ? "step" : "continue", signal);
 	return_to_group_stop(thread);
 	thread->running = true;
+	maps_outdate(thread->inferior->owner);
 	if (thread->last_regset)
 		thread->last_regset->size = 0;
 	thread->listening = false;
