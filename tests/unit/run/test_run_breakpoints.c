@@ -134,7 +134,7 @@ Test(run, deleted_breakpoint_drops_pending_hits)
 }
 
 /* Text that the child maps, at a place that is free in any process. */
-enum { TEXT_SIZE = 4096, TEXT_OFFSET = 64 };
+enum { TEXT_SIZE = 4096, TEXT_OFFSET = 64, TEXT_LEN = 128 };
 static void *const text = (void *)UINT64_C(0x123450000000);
 
 /* Puts a trap, if @own_trap, and a function that does nothing there. */
@@ -148,7 +148,7 @@ static void (*map_text(bool own_trap))(long)
 	if (start == MAP_FAILED)
 		_exit(99);
 	memcpy(start, arch->breakpoint_insn, len);
-	memcpy(start + len, (void *)(uintptr_t)other_place, TEXT_OFFSET);
+	memcpy(start + len, (void *)(uintptr_t)other_place, TEXT_LEN);
 	__builtin___clear_cache(start, start + TEXT_SIZE);
 	return (void (*)(long))(uintptr_t)start;
 }
