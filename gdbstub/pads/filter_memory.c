@@ -19,12 +19,15 @@ static uint64_t *counter_at(const struct filter_memory *filters, unsigned int co
 
 int filter_memory_take(struct filter_memory *filters)
 {
-	for (int i = 1; i < COUNTERS; i++) {
-		if (filters->taken[i])
+	for (unsigned int i = 0; i < COUNTERS - 1; i++) {
+		const unsigned int counter = 1 + (filters->last + i) % (COUNTERS - 1);
+
+		if (filters->taken[counter])
 			continue;
-		filters->taken[i] = true;
-		*counter_at(filters, (unsigned int)i) = 0;
-		return i;
+		filters->taken[counter] = true;
+		filters->last = counter;
+		*counter_at(filters, counter) = 0;
+		return (int)counter;
 	}
 	return -1;
 }

@@ -11,8 +11,9 @@
 #include "gdbstub/pads/pad_memory.h"
 
 enum {
-	FILTER_MEMORY_LEN = 65536, /* bytes; pages that nobody has touched take none */
-	COUNTER_LEN = 64,	   /* a cache line */
+	FILTER_MEMORY_LEN =
+		2 << 20,  /* bytes; pages that nobody has touched take none */
+	COUNTER_LEN = 64, /* a cache line */
 	COUNTERS = FILTER_MEMORY_LEN / COUNTER_LEN,
 };
 
@@ -21,6 +22,7 @@ struct filter_memory {
 	uint64_t addr;	 /* in the program */
 	uint8_t *memory; /* the server's; NULL: there is none */
 	bool taken[COUNTERS];
+	unsigned int last; /* that was taken */
 };
 
 /** The part of .memory that says where traps are. */

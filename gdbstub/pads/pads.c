@@ -43,17 +43,18 @@ static struct pads *pads_get(struct inferior *inferior)
 
 static struct pad_page *find_page(const struct pads *pads, uint64_t addr)
 {
-	struct pad_page *page;
+	struct table_entry *entry =
+		table_find(&pads->by_page, addr & ~(pads->space.page_size - 1));
 
-	TAILQ_FOREACH (page, &pads->pages, link)
-		if (addr - page->addr < pads->space.page_size)
-			return page;
-	return NULL;
+	return entry ? (struct pad_page *)((char *)entry -
+					   offsetof(struct pad_page, by_page))
+		     : NULL;
 }
 
 static void page_destroy(struct pads *pads, struct pad_page *page)
 {
 	TAILQ_REMOVE(&pads->pages, page, link);
+	table_remove(&pads->by_page, &page->by_page);
 	if (page->fd >= 0)
 		close(page->fd);
 	free(page);
@@ -73,6 +74,7 @@ static bool add_page(struct pads *pads, enum pad_kind kind, uint64_t addr, int *
 	page->addr = addr;
 	page->fd = kind == PADS ? take_fd(fd) : -1;
 	TAILQ_INSERT_TAIL(&pads->pages, page, link);
+	table_insert(&pads->by_page, &page->by_page, addr);
 	return true;
 }
 
@@ -258,6 +260,7 @@ void site_destroy(struct site *site)
 {
 	if (site->pads && any_late(site->pads->inferior)) {
 		site->abandoned = true;
+		site->pads->any_abandoned = true;
 		return;
 	}
 	forget(site);
@@ -268,8 +271,9 @@ static void destroy_abandoned(struct pads *pads)
 {
 	struct site *site, *next;
 
-	if (any_late(pads->inferior))
+	if (!pads->any_abandoned || any_late(pads->inferior))
 		return;
+	pads->any_abandoned = false;
 	for (site = TAILQ_FIRST(&pads->sites); site; site = next) {
 		next = TAILQ_NEXT(site, link);
 		if (site->abandoned)
@@ -354,6 +358,7 @@ void pads_remove(struct inferior *inferior, bool gone)
 	filter_memory_forget(&pads->filters);
 	while ((page = TAILQ_FIRST(&pads->pages)))
 		page_destroy(pads, page);
+	table_deinit(&pads->by_page);
 	table_deinit(&pads->by_addr);
 	table_deinit(&pads->by_entry);
 	table_deinit(&pads->by_insn);

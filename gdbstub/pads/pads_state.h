@@ -10,6 +10,7 @@
 /** Memory of the program's that was mapped for pads. */
 struct pad_page {
 	TAILQ_ENTRY(pad_page) link;
+	struct table_entry by_page;
 	uint64_t addr;
 	int fd; /* of the file that it is a private mapping of; -1: of hops only */
 };
@@ -20,7 +21,9 @@ struct pads {
 	uint64_t looked_at; /* maps_number() when it was looked at */
 	struct filter_memory filters;
 	TAILQ_HEAD(, site) sites;
+	bool any_abandoned;
 	TAILQ_HEAD(, pad_page) pages;
+	struct table by_page;  /* pages, by their address */
 	struct table by_addr;  /* sites, by the pad's address, */
 	struct table by_entry; /* by where the jump to it leads, */
 	struct table by_insn;  /* and by the address of what it stands in for */
