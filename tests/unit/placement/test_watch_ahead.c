@@ -386,8 +386,8 @@ static int read_after(const struct condition *condition, bool shared_reads,
 		return (uint8_t)regs[condition->value];
 	if (condition->pointer > 0)
 		addr = regs[condition->pointer] << 8 >> 8;
-	/* The program cannot read by an address that has a tag, but for threads that have
-	 * asked for that (PR_SET_TAGGED_ADDR_CTRL). */
+	/* The program cannot read by an address that has a tag, but for threads that
+	 * have asked for that (PR_SET_TAGGED_ADDR_CTRL). */
 	if (condition->pointer > 0 && addr != regs[condition->pointer])
 		return -1;
 	/* Of what it stores, a program knows the bytes that are watched. */
