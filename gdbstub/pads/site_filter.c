@@ -89,13 +89,14 @@ bool site_filter_is_outdated(const struct site *site)
 static const char *why_not_read(const struct inferior *inferior)
 {
 	const uint64_t faults = signal_bit(SIGSEGV) | signal_bit(SIGBUS);
+	const uint64_t ignored =
+		proc_status_bits(inferior_living_task(inferior), "SigIgn");
 	const struct thread *thread;
+	uint64_t blocked;
 
 	FOREACH_THREAD (thread, inferior) {
-		const uint64_t blocked = proc_status_bits(thread->tid, "SigBlk");
-		const uint64_t ignored = proc_status_bits(thread->tid, "SigIgn");
-
-		if ((blocked | ignored) & faults)
+		if (thread_get_mask(thread, &blocked) == 0 &&
+		    (blocked | ignored) & faults)
 			return "a thread ignores or blocks SIGSEGV or SIGBUS";
 	}
 	return inferior_has_descriptor(inferior, "anon_inode:[userfaultfd]")

@@ -11,6 +11,7 @@ from attached import Rounds, Session, every
 
 ROUNDS = 3000
 NEVER = "if sum == -1"
+READS = ";X5,2600071727"  # a condition that reads by the stack pointer
 PADS = '''
 def pads():
     """Which locations are in a pad, by their address; of the others, why not."""
@@ -410,6 +411,24 @@ def test_a_killed_server_harms_nobody(t):
     harness.wait_for(program.is_free, "nobody tracing, nothing stopped")
     program.end()
     t.equal(program.process.wait(), 0, "the program's status")
+
+
+def test_no_filter_where_faults_are_blocked_or_ignored(t):
+    """A fault of a filter's would change what the program does about the signal."""
+    need_pads(t)
+    for what in ("signal.signal(signal.SIGSEGV, signal.SIG_IGN)",
+                 "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGBUS])"):
+        program = Rounds(t, wrapper=[*FIXED, sys.executable, "-c",
+                                     f"import os, signal, sys; {what}; "
+                                     "os.execv(sys.argv[1], sys.argv[1:])"])
+        session = Session(t, program)
+        session.client.monitor("set engine uprobe")
+        session.client.monitor("set pads always")
+        for address, condition in ((program.parts[0], every(128)), (program.parts[1], READS)):
+            t.equal(session.client.ask(f"Z0,{address:x},1{condition}"), "OK", "inserted")
+        t.match("The filter, ", session.client.monitor("explain 1"), "it reads registers")
+        t.match("No filter: a thread ignores or blocks SIGSEGV or SIGBUS",
+                session.client.monitor("explain 2"))
 
 
 def test_filtered_programs_have_no_pads(t):
