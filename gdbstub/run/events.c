@@ -11,6 +11,7 @@
 #include "gdbstub/hits/hit.h"
 #include "gdbstub/run/interrupt.h"
 #include "gdbstub/hits/last_hit.h"
+#include "gdbstub/locations/index.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/hits/look_after.h"
 #include "gdbstub/text/old_traps.h"
@@ -156,10 +157,29 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	return hit;
 }
 
+static bool is_in_hardware_too(const struct location *location)
+{
+	const struct location *other;
+	struct index_walk walk;
+
+	for (other = index_begin(&walk, location->inferior->breakpoints, location->addr,
+				 location->addr);
+	     other; other = index_next(&walk))
+		if (other->type <= BREAKPOINT_HARDWARE && other->state == LOCATION_IN &&
+		    other->engine->ops->by_slots)
+			return true;
+	return false;
+}
+
 static void on_true_hit(struct run *run, struct thread *thread, const struct hit *hit)
 {
-	if (hit->location->type > BREAKPOINT_HARDWARE)
+	const struct location *location = hit->location;
+
+	if (location->type > BREAKPOINT_HARDWARE)
 		last_hit_note(run, thread, hit);
+	/* It has executed a trap: hardware there has had its say before. */
+	else if (location->trap && is_in_hardware_too(location))
+		thread_hit_no_more(thread);
 	pending_set(run, thread, hit_stop(hit));
 }
 

@@ -299,6 +299,17 @@ static void inspect_traps(const struct run *run, const struct stop *stop)
 	}
 }
 
+/* Clients rely on it that a thread hits a software breakpoint again where it has
+ * stopped at it. One in hardware would be passed. */
+static void have_it_hit_again(const struct thread *thread, const struct stop *stop)
+{
+	const struct location *location = breakpoints_wanted(
+		thread->inferior->breakpoints, BREAKPOINT_SOFTWARE, stop->addr);
+
+	if (location && location->engine && location->engine->ops->by_slots)
+		thread_hit_again(thread);
+}
+
 static void report(struct run *run, const struct stop *stop)
 {
 	struct thread *thread = thread_find(&run->inferiors, stop->tid);
@@ -315,7 +326,7 @@ static void report(struct run *run, const struct stop *stop)
 	    (stop->looks || (stop->kind == STOP_WATCH && !look_is_shown(thread))))
 		watch_told(thread, stop);
 	if (thread && stop->kind == STOP_SWBREAK)
-		thread_hit_again(thread);
+		have_it_hit_again(thread, stop);
 	if (thread) {
 		thread->control->last_signal = stop->signal;
 		thread->inferior->control->seen = true;
