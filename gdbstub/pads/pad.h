@@ -89,8 +89,7 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 		     const struct native_code *filter, struct pad *ret);
 
 /** What a thread with this PC is at; in the hop and the filter, it is at the nop yet to
- * come. NULL:
- * none of the pad's instructions is there. */
+ * come. NULL: none of the pad's instructions is there. */
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc);
 
 #endif
