@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gdbstub/hits/look_after.h"
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/breakpoints/commit.h"
@@ -283,26 +284,36 @@ static void read_watched(struct inferior *inferior, uint8_t *bytes)
 		     model.len);
 }
 
+/* As the client is shown it: before the access, which may be over (look_after.h). */
+static uint64_t shown_pc(const struct thread *thread)
+{
+	struct regs regs;
+	uint64_t pc;
+
+	regs_init(&regs, arch_native());
+	cr_assert_eq(look_fetch_all(thread, &regs), 0);
+	cr_assert_eq(reg_read_u64(&regs, regs.arch->pc_reg, &pc), 0);
+	return pc;
+}
+
 /* At a hit: memory is as it was; then as the store has made it. True: it is another
  * than the client remembers. */
 static bool step_and_look(struct inferior *inferior, const struct stop *hit)
 {
 	struct thread *thread = thread_find(&run.inferiors, hit->tid);
 	uint8_t bytes[WATCH_BYTES];
-	uint64_t pc, next;
+	const uint64_t pc = shown_pc(thread);
 	struct stop stop;
 	bool changed;
 
 	cr_assert_eq(hit->kind, STOP_WATCH);
 	cr_assert_eq(hit->addr, model.addr);
-	cr_assert_eq(thread_get_pc(thread, &pc), 0);
 	withdraw(inferior);
 	run_set_action(&run, thread, (struct resume_action){.kind = RESUME_STEP});
 	stop = go();
 	cr_assert_eq(stop.tid, hit->tid);
 	cr_assert_eq(stop.signal, SIGTRAP);
-	cr_assert_eq(thread_get_pc(thread, &next), 0);
-	cr_assert_eq(next, pc + 4, "a step from %#lx to %#lx", pc, next);
+	cr_assert_eq(shown_pc(thread), pc + 4, "a step from %#lx", pc);
 	insert(inferior);
 	read_watched(inferior, bytes);
 	watch_shown(thread, model.addr, bytes, model.len);
