@@ -157,11 +157,16 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	return hit;
 }
 
-static bool is_in_hardware_too(const struct location *location)
+/* Is the thread at it, where hardware is, too? */
+static bool is_in_hardware_too(const struct thread *thread,
+			       const struct location *location)
 {
 	const struct location *other;
 	struct index_walk walk;
+	uint64_t pc;
 
+	if (thread_get_pc(thread, &pc) < 0 || pc != location->addr)
+		return false;
 	for (other = index_begin(&walk, location->inferior->breakpoints, location->addr,
 				 location->addr);
 	     other; other = index_next(&walk))
@@ -178,7 +183,7 @@ static void on_true_hit(struct run *run, struct thread *thread, const struct hit
 	if (location->type > BREAKPOINT_HARDWARE)
 		last_hit_note(run, thread, hit);
 	/* It has executed a trap: hardware there has had its say before. */
-	else if (location->trap && is_in_hardware_too(location))
+	else if (location->trap && is_in_hardware_too(thread, location))
 		thread_hit_no_more(thread);
 	pending_set(run, thread, hit_stop(hit));
 }

@@ -115,18 +115,6 @@ class Session:
         self.output = open(output, "wb+")
         self.server = subprocess.Popen([truehit, ":0", *program.argv], stdin=subprocess.DEVNULL,
                                        stdout=self.output, stderr=subprocess.PIPE, text=True)
-        told = {}
-        for line in self.server.stderr:
-            told.update(re.findall(r"(pid =|port) (\d+)", line))
-            if "port" in told:
-                break
-        threading.Thread(target=self.server.stderr.read, daemon=True).start()
-        self.pid, self.port = int(told["pid ="]), int(told["port"])
-        self.client = rsp.Client(self)
-        self.client.monitor("set engine ptrace")
-        self.client.monitor("set pads always")
-        self.client.ask(f"QPassSignals:{PASSED}")
-        self.begin()
 
     address = "127.0.0.1"
 
@@ -142,6 +130,19 @@ class Session:
         raise ValueError(f"{path} is not there")
 
     def begin(self):
+        told = {}
+        for line in self.server.stderr:
+            told.update(re.findall(r"(pid =|port) (\d+)", line))
+            if "port" in told:
+                break
+        threading.Thread(target=self.server.stderr.read, daemon=True).start()
+        if len(told) < 2:
+            raise ValueError(f"{self.program.name} does not start")
+        self.pid, self.port = int(told["pid ="]), int(told["port"])
+        self.client = rsp.Client(self)
+        self.client.monitor("set engine ptrace")
+        self.client.monitor("set pads always")
+        self.client.ask(f"QPassSignals:{PASSED}")
         path = self.program.argv[0]
         entry = int(re.search(r"Entry point address: +(0x\w+)",
                               run(["readelf", "-hW", path])).group(1), 16) + self.base(path)
@@ -152,6 +153,7 @@ class Session:
         self.client.ask(f"z0,{entry:x},1")
 
     def put(self, addresses):
+        self.begin()
         base = self.base(self.program.file)
         for address in addresses:
             reply = self.client.ask(f"Z0,{base + address:x},1{NEVER}")
@@ -180,6 +182,15 @@ class Session:
         reply = self.client.ask("c")
         if "syscall_entry" not in reply:
             raise ValueError(f"{self.program.name} stops: {reply}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        """The server ends what it has started."""
+        self.server.terminate()
+        self.server.wait(timeout=LIMIT)
+        self.output.close()
 
     def end(self):
         """What it has printed."""
@@ -240,16 +251,16 @@ def serve(truehit, program, output):
     reasons, total, served, same = collections.Counter(), 0, 0, True
     expected = undisturbed(program)
     for part in apart(places(program)):
-        session = Session(truehit, program, output / "output")
-        session.put(part)
-        session.run()
-        rows = list(session.rows())
-        total += len(part)
-        for number, _, filters, _ in rows:
-            served += filters
-            if not filters:
-                reasons[session.why_not(number)] += 1
-        same &= session.end() == expected
+        with Session(truehit, program, output / "output") as session:
+            session.put(part)
+            session.run()
+            rows = list(session.rows())
+            total += len(part)
+            for number, _, filters, _ in rows:
+                served += filters
+                if not filters:
+                    reasons[session.why_not(number)] += 1
+            same &= session.end() == expected
     print(f"{program.name:14} {total:6} {'lines' if program.lines else 'entries':8} "
           f"{100 * served / max(total, 1):6.1f} %  output "
           f"{'the same' if same else 'DIFFERS'}", flush=True)
@@ -280,15 +291,15 @@ def compare_counts(options, program, output):
     expected, steps = count_by_steps(options, program, addresses, output)
     wanted, different, filters = undisturbed(program), [], 0
     for part in apart(addresses):
-        session = Session(options.truehit, program, output / "output")
-        session.put(part)
-        session.run()
-        rows = {row[1]: row for row in session.rows()}
-        filters += sum(row[2] for row in rows.values())
-        different += [(hex(a), expected[a], rows[a][3] if a in rows else None)
-                      for a in part if a not in rows or rows[a][3] != expected[a]]
-        if session.end() != wanted:
-            different.append("the output")
+        with Session(options.truehit, program, output / "output") as session:
+            session.put(part)
+            session.run()
+            rows = {row[1]: row for row in session.rows()}
+            filters += sum(row[2] for row in rows.values())
+            different += [(hex(a), expected[a], rows[a][3] if a in rows else None)
+                          for a in part if a not in rows or rows[a][3] != expected[a]]
+            if session.end() != wanted:
+                different.append("the output")
     print(f"{program.name}: {len(addresses)} lines, {filters} with filters; {steps} steps, "
           f"{sum(expected.values())} hits; {len(different)} lines differ {different[:5]}",
           flush=True)
