@@ -228,6 +228,7 @@ void watch_told(const struct thread *thread, const struct stop *stop)
 		watch->reader = thread->tid;
 		watch->seen = 0;
 		if (watch->ahead) {
+			watch->to_come = !stop->looks;
 			thread_get_pc(thread, &watch->at);
 			watch_last_doubt(watch_last(location));
 		}
@@ -297,7 +298,7 @@ static bool is_still_to_look(struct location *location, const struct thread *thr
 	struct watch *watch = &location->watch;
 	uint64_t pc;
 
-	if (thread_get_pc(thread, &pc) < 0 || pc != watch->at)
+	if (!watch->to_come || thread_get_pc(thread, &pc) < 0 || pc != watch->at)
 		return false;
 	watch->seen = 0;
 	watch_last_doubt(watch_last(location));

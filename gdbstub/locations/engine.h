@@ -65,9 +65,10 @@ struct watch {
 	struct watch_last last;	   /* unless the engine has it: watch_last() */
 
 	/* A hit at which the client has yet to look at memory: */
-	pid_t reader;		 /* the thread, or 0 */
-	uint64_t at;		 /* the PC at which it hit */
-	uint32_t seen;		 /* what it has looked at, a bit per byte */
+	pid_t reader;  /* the thread, or 0 */
+	bool to_come;  /* the access that hit is not made yet, if it is ahead */
+	uint64_t at;   /* ... the PC at which it hit */
+	uint32_t seen; /* what it has looked at, a bit per byte */
 	struct watch_values hit; /* what that has changed, if it is known */
 };
 
