@@ -31,6 +31,9 @@ struct native_shared {
 	struct {
 		uint64_t start, end;
 	} gaps[NATIVE_GAPS];
+	/* The server's thread, in these bits (FUTEX_TID_MASK): zeros when it has ended.
+	 */
+	uint32_t server, reserved;
 };
 
 /** From .offset on, up to where the next state begins. */
@@ -88,11 +91,12 @@ enum { NATIVE_NOT_FALSE, NATIVE_LABELS };
 
 /** Code at work. Zeros are a beginning, but for .pc, .shared and .counter. */
 struct native_code {
-	uint64_t pc;	  /* what the program's PC is to be read as */
-	uint64_t shared;  /* where the program has a struct native_shared */
-	uint64_t counter; /* ... and 8 bytes, in which false hits are counted */
-	bool reads;	  /* it reads memory, which may fault */
-	uint32_t used;	  /* registers that the code needs: the processor's own */
+	uint64_t pc;	   /* what the program's PC is to be read as */
+	uint64_t shared;   /* where the program has a struct native_shared */
+	uint64_t counter;  /* ... and 8 bytes, in which false hits are counted */
+	bool reads;	   /* it reads memory, which may fault */
+	bool needs_server; /* it leads to the trap only while the server lives */
+	uint32_t used;	   /* registers that the code needs: the processor's own */
 
 	uint8_t bytes[NATIVE_MAX];
 	unsigned int len;

@@ -9,6 +9,8 @@
 
 #include <cpuid.h>
 #include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "arch/register_table.h"
@@ -361,19 +363,33 @@ static void restore_all(struct native_code *code, bool counted)
 	native_begin_state(code, (struct native_state){.counted = counted});
 }
 
+/* With nobody to handle the trap, the state by which the hit was counted is nobody's
+ * concern either. */
+static void check_server(struct native_code *code, unsigned int ended)
+{
+	x86_64_constant(code, RCX, code->shared);
+	x86_64_load(code, sizeof(uint32_t), RAX, RCX,
+		    offsetof(struct native_shared, server));
+	x86_64_combine_constant(code, X86_64_AND, RAX, FUTEX_TID_MASK);
+	x86_64_branch(code, X86_64_E, ended);
+}
+
 static void end(struct native_code *code, unsigned int skip)
 {
 	const unsigned int saved = saved_before(code->used, GENERAL);
-	const unsigned int after = native_new_labels(code, 1);
+	const unsigned int after = native_new_labels(code, 2), ended = after + 1;
 
 	x86_64_constant(code, use(code, RCX), code->counter);
 	x86_64_count(code, RCX);
 	begin_state(code, saved);
 	code->state[code->nstates - 1].counted = true;
+	native_bind(code, ended);
 	restore_all(code, true);
 	x86_64_jump_to(code, after);
 	native_bind(code, NATIVE_NOT_FALSE);
 	begin_state(code, saved);
+	if (code->needs_server)
+		check_server(code, ended);
 	restore_all(code, false);
 	code->label[after] = (uint16_t)(code->len + skip);
 }

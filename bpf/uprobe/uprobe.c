@@ -174,12 +174,12 @@ static void make_pad(struct uprobe_placement *placement, struct location *locati
 {
 	struct location_pad *pad = &placement->pad;
 
-	location_pad_make(pad, location);
+	location_pad_make(pad, location, false);
 	if (!pad->wanted || pad->site)
 		return;
 	background_close_collect(placement->state->closer, true);
 	location_pad_destroy(pad);
-	location_pad_make(pad, location);
+	location_pad_make(pad, location, false);
 }
 
 static struct error *prepare(struct uprobe_placement *placement,

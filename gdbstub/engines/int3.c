@@ -88,7 +88,7 @@ static struct error *int3_insert(struct engine *engine, struct location *locatio
 		trap_forget(location);
 		return error_create(ENOMEM, "a trap");
 	}
-	location_pad_make(pad_of(location), location);
+	location_pad_make(pad_of(location), location, true);
 	err = plant(location);
 	if (err < 0) {
 		error = error_create(-err, "cannot write a trap at 0x%jx",
@@ -195,8 +195,8 @@ static void int3_describe(struct engine *engine, const struct location *location
 	if (location->conditions.count == 0)
 		buffer_append_char(out, '-');
 	else
-		buffer_append_string(out,
-				     site && site->filter ? "filter; stub" : "stub");
+		buffer_append_string(out, site && site_filters(site) ? "filter; stub"
+								     : "stub");
 }
 
 static void int3_explain(struct engine *engine, const struct location *location,

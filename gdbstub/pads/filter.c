@@ -212,10 +212,13 @@ static bool emit(struct filtering *f, const struct filter_place *place,
 		.pc = place->pc,
 		.shared = place->shared,
 		.counter = place->counter,
+		.needs_server = place->needs_server,
 		.used = used,
 	};
 	f->ops->begin(f->code);
-	if (place->has_sequence)
+	if (f->count == 0)
+		f->ops->jump(f->code, NATIVE_NOT_FALSE);
+	else if (place->has_sequence)
 		f->ops->check_thread_word(f->code, place->sequence);
 	for (unsigned int i = 0; i < f->count; i++)
 		if (!emit_condition(f, &f->ir[i]))
@@ -236,7 +239,7 @@ struct error *filter_create(const struct arch_ops *arch,
 
 	if (!f.ops || !f.ops->usable())
 		return error_create(0, "this processor has none");
-	if (conditions->count == 0)
+	if (conditions->count == 0 && !place->needs_server)
 		return error_create(0, "there is no condition");
 	if (conditions->count > CONDITIONS_MAX)
 		return error_create(0, "there are too many conditions");

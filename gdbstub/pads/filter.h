@@ -17,11 +17,13 @@ struct filter_place {
 	uint64_t pc, shared, counter;
 	bool has_sequence; /* 8 bytes so far from the thread pointer are not zeros */
 	int32_t sequence;  /* ... in a restartable sequence: the trap decides */
+	bool needs_server; /* nobody is to meet the trap when the server has ended */
 };
 
 /**
  * Makes the code, which the caller frees; the pad's trap, of @trap_len bytes, follows
- * it. The error says why there is none, for people.
+ * it. The error says why there is none, for people. No conditions: code that leads to
+ * the trap as long as the server lives, if that is needed.
  */
 struct error *filter_create(const struct arch_ops *arch,
 			    const struct agent_list *conditions,

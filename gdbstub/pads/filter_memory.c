@@ -2,10 +2,14 @@
 #include "gdbstub/pads/filter_memory.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
-_Static_assert(sizeof(struct native_shared) <= COUNTER_LEN,
-	       "the first counter's place is the shadow's");
+#include "gdbstub/pads/server_word.h"
+
+/* The places of the first are the shadow's. */
+enum {
+	FIRST_COUNTER = (sizeof(struct native_shared) + COUNTER_LEN - 1) / COUNTER_LEN,
+	USED_COUNTERS = COUNTERS - FIRST_COUNTER,
+};
 
 struct native_shared *filter_memory_shadow(const struct filter_memory *filters)
 {
@@ -19,13 +23,14 @@ static uint64_t *counter_at(const struct filter_memory *filters, unsigned int co
 
 int filter_memory_take(struct filter_memory *filters)
 {
-	for (unsigned int i = 0; i < COUNTERS - 1; i++) {
-		const unsigned int counter = 1 + (filters->last + i) % (COUNTERS - 1);
+	for (unsigned int i = 0; i < USED_COUNTERS; i++) {
+		const unsigned int index = (filters->next + i) % USED_COUNTERS;
+		const unsigned int counter = FIRST_COUNTER + index;
 
 		if (filters->taken[counter])
 			continue;
 		filters->taken[counter] = true;
-		filters->last = counter;
+		filters->next = index + 1;
 		*counter_at(filters, counter) = 0;
 		return (int)counter;
 	}
@@ -63,7 +68,7 @@ void filter_memory_unmap(struct filter_memory *filters,
 void filter_memory_forget(struct filter_memory *filters)
 {
 	if (filters->memory)
-		munmap(filters->memory, FILTER_MEMORY_LEN);
+		server_word_unmap(filters->memory);
 	filters->memory = NULL;
 	memset(filters->taken, 0, sizeof(filters->taken));
 }

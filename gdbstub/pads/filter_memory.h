@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that filters share with the server: where traps are planted, and a counter for
- * each filter. The program may write there, and nothing but what is shown to people
- * depends on what the server reads of it.
+ * Memory that filters share with the server: where traps are planted, whether the
+ * server lives (server_word.h), and a counter for each filter. The program may write
+ * there, and nothing but what is shown to people depends on what the server reads of
+ * it.
  */
 #ifndef TRUEHIT_PADS_FILTER_MEMORY_H
 #define TRUEHIT_PADS_FILTER_MEMORY_H
 
 #include "arch/native.h"
 #include "gdbstub/pads/pad_memory.h"
+#include "gdbstub/pads/server_word.h"
 
 enum {
-	FILTER_MEMORY_LEN =
-		2 << 20,  /* bytes; pages that nobody has touched take none */
+	/* Bytes; pages that nobody has touched take none. */
+	FILTER_MEMORY_LEN = SERVER_WORD_MEMORY,
 	COUNTER_LEN = 64, /* a cache line */
 	COUNTERS = FILTER_MEMORY_LEN / COUNTER_LEN,
 };
@@ -22,7 +24,7 @@ struct filter_memory {
 	uint64_t addr;	 /* in the program */
 	uint8_t *memory; /* the server's; NULL: there is none */
 	bool taken[COUNTERS];
-	unsigned int last; /* that was taken */
+	unsigned int next; /* where the next one is looked for first */
 };
 
 /** The part of .memory that says where traps are. */

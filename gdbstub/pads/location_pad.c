@@ -83,7 +83,8 @@ static void refuse(struct location_pad *pad, const char *why)
 	pad->why_not = strdup(why);
 }
 
-void location_pad_make(struct location_pad *pad, struct location *location)
+void location_pad_make(struct location_pad *pad, struct location *location,
+		       bool trap_stays)
 {
 	const struct agent_list *conditions =
 		is_reading_watched(location) ? NULL : &location->conditions;
@@ -95,7 +96,8 @@ void location_pad_make(struct location_pad *pad, struct location *location)
 		refuse(pad, why_unwanted(location));
 		return;
 	}
-	error = site_create(location->inferior, location->addr, conditions, &pad->site);
+	error = site_create(location->inferior, location->addr, conditions, trap_stays,
+			    &pad->site);
 	why = error ? error_text(error) : why_not(location, &pad->site->pad);
 	if (why)
 		refuse(pad, why);
@@ -112,7 +114,7 @@ bool location_pad_is_outdated(const struct location_pad *pad,
 			      const struct location *location)
 {
 	return pad->wanted != are_wanted(location) ||
-	       (pad->site && pad->site->filter &&
+	       (pad->site && site_filters(pad->site) &&
 		(is_reading_watched(location) || site_filter_is_outdated(pad->site)));
 }
 
@@ -177,14 +179,16 @@ static void print_filter(struct decoder *decoder, const struct site *site,
 	const struct pad *pad = &site->pad;
 	unsigned int at = 0;
 
-	if (!site->filter) {
+	if (!site_filters(site))
 		buffer_printf(out, "\nNo filter: %s\n",
 			      site->why_no_filter ? site->why_no_filter
 						  : "out of memory");
-		return;
-	}
-	buffer_append_string(out, "\nThe filter, in the program, by which a false hit "
-				  "meets no trap:\n");
+	else
+		buffer_append_string(out, "\nThe filter, in the program, by which a "
+					  "false hit meets no trap:\n");
+	if (site->is_plain)
+		buffer_append_string(out, "\nBefore the trap, code that goes past it "
+					  "once the server has been killed:\n");
 	while (at < pad->trap &&
 	       decoder_run(decoder, pad->code + at, pad->trap - at, pad->addr + at)) {
 		buffer_printf(out, "    0x%" PRIx64 "  %s %s\n", pad->addr + at,

@@ -14,8 +14,10 @@ struct location_pad {
 	char *why_not;	   /* and why not, for people */
 };
 
-/** Makes a pad, if one is wanted: sets .site, or .why_not. */
-void location_pad_make(struct location_pad *pad, struct location *location);
+/** Makes a pad, if one is wanted: sets .site, or .why_not. @trap_stays: see
+ * site_create(). */
+void location_pad_make(struct location_pad *pad, struct location *location,
+		       bool trap_stays);
 /** Legal without one, and twice. */
 void location_pad_destroy(struct location_pad *pad);
 /** Is the location to be put in anew, with a pad or without? */

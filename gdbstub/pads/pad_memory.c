@@ -16,6 +16,7 @@
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
+#include "gdbstub/pads/server_word.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10U /* Linux 6.3 */
@@ -137,28 +138,20 @@ struct error *pad_memory_map_code(const struct injection *injection, uint64_t ad
 }
 
 struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
-				    size_t len, void **memory)
+				    void **memory)
 {
-	const uint64_t advice[SYSCALL_ARGUMENTS] = {addr, len, MADV_DONTFORK};
 	_cleanup_close_ int own = -1;
-	struct error *error = map_new_file(injection, addr, len, true, &own);
-	int64_t err;
+	struct error *error =
+		map_new_file(injection, addr, SERVER_WORD_MEMORY, true, &own);
+	int err;
 
 	if (error)
 		return error;
-	*memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
-	if (*memory == MAP_FAILED) {
-		err = -errno;
-	} else {
-		err = injection_call(injection, SYS_madvise, advice);
-		if (err < 0)
-			munmap(*memory, len);
-	}
+	err = server_word_map(own, memory);
 	if (err == 0)
 		return NULL;
-	pad_memory_unmap(injection, addr, len);
-	return error_create((int)-err,
-			    "memory that the server shares with the program");
+	pad_memory_unmap(injection, addr, SERVER_WORD_MEMORY);
+	return error_create(-err, "memory that the server shares with the program");
 }
 
 void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len)

@@ -13,10 +13,10 @@
  */
 struct error *pad_memory_map_code(const struct injection *injection, uint64_t addr,
 				  size_t len, int *fd);
-/** Maps @len bytes of zeros at @addr, which both can write to: *memory, the server's. A
- * forked child does not have them. */
+/** Maps zeros at @addr, which both can write to: *memory, the server's (server_word.h).
+ * A forked child has them, too: it may come to pads when the server has been killed. */
 struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
-				    size_t len, void **memory);
+				    void **memory);
 void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len);
 
 #endif

@@ -155,18 +155,26 @@ static struct error *look_at_memory(struct pads *pads)
 		       : NULL;
 }
 
+static struct error *plain_error(const char *why)
+{
+	return why ? error_create(0, "%s", why) : NULL;
+}
+
 /* With a filter, if it has one and that fits. */
-static const char *place_site(struct pads *pads, struct decoder *decoder,
-			      struct pad_text *text, struct site *site)
+static struct error *place_site(struct pads *pads, struct decoder *decoder,
+				struct pad_text *text, struct site *site)
 {
 	const struct arch_ops *arch = pads->inferior->arch;
+	struct error *error;
 	const char *why = pad_placement_make(&pads->space, decoder, arch, text,
 					     site->filter, &site->pad);
 
-	if (!why || !site->filter)
-		return why;
-	site_drop_filter(site, strdup(why));
-	return pad_placement_make(&pads->space, decoder, arch, text, NULL, &site->pad);
+	if (!why || !site_filters(site))
+		return plain_error(why);
+	error = site_make_plain_filter(pads, site, text->addr, why);
+	return error ? error
+		     : plain_error(pad_placement_make(&pads->space, decoder, arch, text,
+						      site->filter, &site->pad));
 }
 
 static struct error *make(struct pads *pads, uint64_t addr,
@@ -175,18 +183,18 @@ static struct error *make(struct pads *pads, uint64_t addr,
 	struct decoder decoder;
 	struct pad_text text = {0};
 	struct error *error = read_text(pads->inferior, addr, &text);
-	const char *why;
 
 	if (!error)
 		error = look_at_memory(pads);
+	if (!error)
+		error = site_make_filter(pads, site, addr, conditions);
 	if (error)
 		return error;
-	site_make_filter(pads, site, addr, conditions);
 	if (!decoder_init(&decoder, pads->inferior->arch))
 		return error_create(ENOMEM, "the decoder of instructions");
-	why = place_site(pads, &decoder, &text, site);
+	error = place_site(pads, &decoder, &text, site);
 	decoder_deinit(&decoder);
-	return why ? error_create(0, "%s", why) : map_pages(pads, &site->pad);
+	return error ? error : map_pages(pads, &site->pad);
 }
 
 static struct error *put_in_memory(struct pads *pads, struct site *site)
@@ -282,7 +290,8 @@ static void destroy_abandoned(struct pads *pads)
 }
 
 struct error *site_create(struct inferior *inferior, uint64_t addr,
-			  const struct agent_list *conditions, struct site **ret)
+			  const struct agent_list *conditions, bool trap_stays,
+			  struct site **ret)
 {
 	struct pads *pads = NULL;
 	struct site *site;
@@ -294,8 +303,10 @@ struct error *site_create(struct inferior *inferior, uint64_t addr,
 	if (is_shared(inferior))
 		return error_create(0, "its memory is another process's, too (vfork)");
 	site = calloc(1, sizeof(*site));
-	if (site)
+	if (site) {
+		site->trap_stays = trap_stays;
 		pads = pads_get(inferior);
+	}
 	if (pads)
 		destroy_abandoned(pads);
 	error = pads ? make(pads, addr, conditions, site)
@@ -305,7 +316,7 @@ struct error *site_create(struct inferior *inferior, uint64_t addr,
 	if (error) {
 		if (pads && site) {
 			pad_placement_undo(&pads->space, &site->pad);
-			site_drop_filter(site, NULL);
+			site_drop_filter(site);
 		}
 		free(site);
 		return error;

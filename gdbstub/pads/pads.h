@@ -30,8 +30,10 @@ struct site {
 	int fd;		 /* the file that the trap's page is mapped from: the pads' */
 	uint64_t offset; /* ... where the trap is in it, bytes */
 	bool planted;	 /* kept by who plants the jump */
+	bool trap_stays; /* also when the server has been killed, unlike a probe */
 	struct native_code *filter; /* NULL: none, and why, for people */
 	char *why_no_filter;
+	bool is_plain; /* ... or only code by which nobody meets a trap that stays */
 	bool checks_sequence;		/* the filter looks for restartable sequences */
 	unsigned int counter;		/* of the filter's, in pads->filters */
 	uint64_t false_hits, forgotten; /* by former counters; before the last reset */
@@ -41,15 +43,19 @@ struct site {
 /**
  * Makes a pad for the instruction at @addr, with all threads held, and if possible with
  * a filter of these conditions (NULL: without, as its reads would be
- * hits of a watchpoint). The error says why there is none, for people ("it ...",
+ * hits of a watchpoint). @trap_stays: its trap will be one of the text's own
+ * (site.trap_stays). The error says why there is none, for people ("it ...",
  * of the instruction, or a sentence).
  */
 struct error *site_create(struct inferior *inferior, uint64_t addr,
-			  const struct agent_list *conditions, struct site **ret);
+			  const struct agent_list *conditions, bool trap_stays,
+			  struct site **ret);
 /** No jump leads to it, and no probe is there. A late thread may sleep in it: then it
  * stays in memory, and goes when none is late any more. */
 void site_destroy(struct site *site);
 
+/** Has it a filter, which decides its conditions? */
+bool site_filters(const struct site *site);
 /** The hits that the filter has found to be false. */
 uint64_t site_false_hits(const struct site *site);
 /** ... are from now on counted anew. */

@@ -19,13 +19,30 @@
 
 /* ---- memory ---- */
 
+static struct error *map_shared(const struct injection *injection,
+				struct filter_memory *filters)
+{
+	void *memory;
+	struct error *error = pad_memory_map_shared(injection, filters->addr, &memory);
+	int err;
+
+	if (error)
+		return error;
+	filters->memory = memory;
+	err = server_word_hold(memory, offsetof(struct native_shared, server));
+	if (err == 0)
+		return NULL;
+	filter_memory_unmap(filters, injection);
+	return error_create(-err, "the kernel is not to tell the program when the "
+				  "server ends");
+}
+
 static struct error *map_memory(struct pads *pads)
 {
 	struct filter_memory *filters = &pads->filters;
 	struct inferior *inferior = pads->inferior;
 	struct injection injection;
 	struct error *error;
-	void *memory = NULL;
 	const char *why;
 
 	if (filters->memory)
@@ -38,14 +55,12 @@ static struct error *map_memory(struct pads *pads)
 	if (pad_space_take(&pads->space, filters->addr, FILTER_MEMORY_LEN) < 0)
 		error = error_create(ENOMEM, "memory for filters");
 	else
-		error = pad_memory_map_shared(&injection, filters->addr,
-					      FILTER_MEMORY_LEN, &memory);
+		error = map_shared(&injection, filters);
 	injection_end(&injection);
 	if (error) {
 		pad_space_give_back(&pads->space, filters->addr);
 		return error;
 	}
-	filters->memory = memory;
 	inferior->filter_shadow = filter_memory_shadow(filters);
 	planted_bytes_tell_filters(inferior);
 	return NULL;
@@ -78,7 +93,7 @@ bool site_filter_is_outdated(const struct site *site)
 {
 	int32_t offset;
 
-	return site->filter && !site->checks_sequence && site->pads &&
+	return site_filters(site) && !site->checks_sequence && site->pads &&
 	       find_sequence(site->pads->inferior, &offset);
 }
 
@@ -108,16 +123,11 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 			  const struct agent_list *conditions)
 {
 	const struct arch_ops *arch = pads->inferior->arch;
-	struct filter_place place = {.pc = addr};
-	struct error *error;
+	struct filter_place place = {.pc = addr, .needs_server = site->trap_stays};
+	struct error *error = map_memory(pads);
 	const char *why;
 	int counter;
 
-	if (!conditions)
-		return error_create(0, "reads of memory are watched");
-	if (conditions->count == 0)
-		return error_create(0, "there is no condition");
-	error = map_memory(pads);
 	if (error)
 		return error;
 	counter = filter_memory_take(&pads->filters);
@@ -142,15 +152,38 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 	return NULL;
 }
 
-void site_make_filter(struct pads *pads, struct site *site, uint64_t addr,
-		      const struct agent_list *conditions)
+static struct error *make_of(struct pads *pads, struct site *site, uint64_t addr,
+			     const struct agent_list *conditions)
+{
+	if (!conditions)
+		return error_create(0, "reads of memory are watched");
+	if (conditions->count == 0)
+		return error_create(0, "there is no condition");
+	return make(pads, site, addr, conditions);
+}
+
+struct error *site_make_filter(struct pads *pads, struct site *site, uint64_t addr,
+			       const struct agent_list *conditions)
 {
 	_cleanup_error_ struct error *error = NULL;
 
 	site->pads = pads;
-	error = make(pads, site, addr, conditions);
-	if (error)
-		site->why_no_filter = strdup(error_text(error));
+	error = make_of(pads, site, addr, conditions);
+	return error ? site_make_plain_filter(pads, site, addr, error_text(error))
+		     : NULL;
+}
+
+struct error *site_make_plain_filter(struct pads *pads, struct site *site,
+				     uint64_t addr, const char *why)
+{
+	static const struct agent_list none;
+
+	site_drop_filter(site);
+	site->why_no_filter = strdup(why);
+	if (!site->trap_stays)
+		return NULL;
+	site->is_plain = true;
+	return make(pads, site, addr, &none);
 }
 
 void site_close_filter(struct site *site)
@@ -163,12 +196,16 @@ void site_close_filter(struct site *site)
 	filter_memory_give_back(&site->pads->filters, site->counter);
 }
 
-void site_drop_filter(struct site *site, char *why)
+void site_drop_filter(struct site *site)
 {
 	site_close_filter(site);
 	free(take_ptr(site->filter));
-	free(site->why_no_filter);
-	site->why_no_filter = why;
+	free(take_ptr(site->why_no_filter));
+}
+
+bool site_filters(const struct site *site)
+{
+	return site->filter && !site->is_plain;
 }
 
 /* ---- counts ---- */

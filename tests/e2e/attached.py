@@ -18,6 +18,12 @@ def every(period):
     return f";X{len(code):x},{code.hex()}"
 
 
+def byte_is_set(addr):
+    """*(char *)addr != 0"""
+    code = bytes([0x25, *addr.to_bytes(8, "big"), 0x17, 0x27])
+    return f";X{len(code):x},{code.hex()}"
+
+
 def changed_text(pid, path):
     """Addresses where the program's text is not what the file says: its own, or the one
     that it was a copy of."""
@@ -49,7 +55,15 @@ class Rounds:
                                            *(["again"] if again else [])])
         self.pid = self.process.pid
         self.process.wait_output("begun")
-        self.parts = [int(a, 16) for a in re.findall("part 0x(\\w+)", self.process.output())]
+        output = self.process.output()
+        self.byte, self.handler = (int(t.match(rf"{what} 0x(\w+)", output).group(1), 16)
+                                   for what in ("byte", "handler"))
+        self.parts = [int(a, 16) for a in re.findall("part 0x(\\w+)", output)]
+
+    def set_byte(self):
+        with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as memory:
+            memory.seek(self.byte)
+            memory.write(b"\1")
 
     def end(self):
         os.kill(self.pid, signal.SIGUSR1)
@@ -80,6 +94,9 @@ class Rounds:
         """It runs on as if nobody had ever been there."""
         harness.wait_for(self.is_free, "nobody tracing, nothing stopped")
         self.t.equal(changed_text(self.pid, self.path), [], "changes of the text")
+        self.must_run()
+
+    def must_run(self):
         before = self.cpu_times()
         harness.wait_for(lambda: all(time > before[tid] + 1
                                      for tid, time in self.cpu_times().items()),

@@ -11,7 +11,7 @@ import types
 
 import harness
 import rsp
-from attached import NEVER, Rounds, Session, every
+from attached import NEVER, Rounds, Session, byte_is_set, every
 
 
 def kill(program, server):
@@ -222,6 +222,29 @@ def test_end_of_the_server_itself(t):
     server = t.server("--multi", "COMM")
     os.kill(server.serving, signal.SIGABRT)
     t.equal(server.wait(), -signal.SIGABRT, "status")
+
+
+def test_both_killed_with_pads(t):
+    """Traps of the program's own text stay in pads, and nobody meets them."""
+    t.truehit_only("guard")
+    t.need_x86()
+    program = Rounds(t, rounds=1000, again=True)
+    session = Session(t, program)
+    session.client.monitor("set engine ptrace")
+    session.client.monitor("set pads always")
+    session.insert(0, 0, byte_is_set(program.byte))
+    session.insert(0, 1, NEVER)
+    t.equal(session.client.ask(f"Z0,{program.handler:x},1"), "OK", "Z0")
+    session.go()
+    program.must_run()
+    for pid in (session.server.pid, session.server.serving):
+        os.kill(pid, signal.SIGKILL)
+    session.server.wait()
+    harness.wait_for(program.is_free, "nobody tracing, nothing stopped")
+    program.set_byte()
+    program.must_run()
+    program.end()
+    t.equal(program.process.wait(), 0, "exit status")
 
 
 def test_job_control(t):

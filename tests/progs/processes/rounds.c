@@ -3,7 +3,9 @@
  * Something to attach to that must not notice: rounds THREADS ROUNDS [again] prints
  * where the functions are that each round of each thread calls, and in the end a sum
  * that depends on every call. `again`: each thread makes its rounds once more until
- * SIGUSR1 comes, and the exit status is 1 if their sum was not always the same.
+ * SIGUSR1 comes, and the exit status is 1 if their sum was not always the same. A byte
+ * that nobody reads is for conditions: `byte` says where, and `handler` where SIGUSR1
+ * is handled.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -44,6 +46,7 @@ struct worker {
 
 static uint64_t rounds;
 static volatile sig_atomic_t again;
+static volatile char byte;
 
 static void on_signal(int signal)
 {
@@ -83,6 +86,8 @@ int main(int argc, char **argv)
 	signal(SIGUSR1, on_signal);
 	for (int i = 0; i < NPARTS; i++)
 		printf("part %p\n", (void *)(uintptr_t)parts[i]);
+	printf("byte %p\nhandler %p\n", (void *)(uintptr_t)&byte,
+	       (void *)(uintptr_t)on_signal);
 	for (long i = 0; i < nthreads; i++) {
 		workers[i].start = (uint64_t)i + 1;
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
