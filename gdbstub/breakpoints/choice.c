@@ -88,6 +88,12 @@ static const struct hit_costs *find_costs(const struct engines *engines)
 	return engine->unusable ? NULL : engine->ops->costs(engine);
 }
 
+static bool may_have_pad(const struct engines *engines, const struct location *location)
+{
+	return engines->pads != PADS_OFF && !engines->others_run &&
+	       !location->padless && !location->crowded;
+}
+
 /*
  * Is a uprobe cheaper than a slot, which is worth twice what a hit costs: there are
  * few, and what was measured varies. Only where the answer depends on it, the
@@ -104,7 +110,7 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 	slot = 2 * costs->hardware_ns;
 	return costs->stepped_ns <= slot ||
 	       (costs->emulated_ns <= slot &&
-		(engines->pads != PADS_OFF ||
+		(may_have_pad(engines, location) ||
 		 undo_is_emulated(location->inferior, location->addr)));
 }
 
@@ -181,8 +187,8 @@ static bool may_have_slot(const struct engines *engines,
  * has not found to be false stops, and in a slot all. */
 static bool has_filter(const struct engines *engines, const struct location *location)
 {
-	return engines->pads != PADS_OFF && !engines->others_run &&
-	       engines->choice == CHOOSE_AUTO && location->conditions.count > 0 &&
+	return may_have_pad(engines, location) && engines->choice == CHOOSE_AUTO &&
+	       location->conditions.count > 0 &&
 	       engines->engine[ENGINE_UPROBE].unusable && !choice_keeps_out(location) &&
 	       location->inferior->arch->native;
 }

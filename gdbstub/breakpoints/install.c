@@ -115,8 +115,8 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 	return error;
 }
 
-struct error *location_put_in(struct breakpoints *breakpoints,
-			      struct location *location)
+static struct error *put_in_by_choice(struct breakpoints *breakpoints,
+				      struct location *location)
 {
 	int choices[NENGINES];
 	unsigned int n = choice_list(breakpoints->engines, location, choices);
@@ -144,6 +144,19 @@ struct error *location_put_in(struct breakpoints *breakpoints,
 		return error_create(0, "no engine can serve %s",
 				    breakpoint_type_name(location->type));
 	return take_ptr(first);
+}
+
+struct error *location_put_in(struct breakpoints *breakpoints,
+			      struct location *location)
+{
+	const bool padless = location->padless;
+	struct error *error = put_in_by_choice(breakpoints, location);
+
+	if (error || location->padless == padless)
+		return error;
+	/* Its engine was chosen for the sake of a pad, which it cannot have. */
+	location_take_out(location, false);
+	return put_in_by_choice(breakpoints, location);
 }
 
 /* Serves a software location without a slot. */

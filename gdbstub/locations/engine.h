@@ -115,6 +115,7 @@ struct location {
 	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
+	bool padless;	    /* it was to have a pad, and cannot */
 	bool crowded;	    /* another location is, or was, in the bytes that a jump to
 			     * a pad would take there */
 	bool hot;	    /* its false hits have cost more than a pad does */

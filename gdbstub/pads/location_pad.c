@@ -99,6 +99,7 @@ void location_pad_make(struct location_pad *pad, struct location *location,
 	error = site_create(location->inferior, location->addr, conditions, trap_stays,
 			    &pad->site);
 	why = error ? error_text(error) : why_not(location, &pad->site->pad);
+	location->padless = why != NULL;
 	if (why)
 		refuse(pad, why);
 }

@@ -11,6 +11,8 @@
 #include "gdbstub/tracing/launch.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/breakpoints/install.h"
+#include "gdbstub/locations/location.h"
 
 static struct hit_costs hits_cost; /* here */
 
@@ -20,7 +22,23 @@ static const struct hit_costs *costs(const struct engine *engine)
 	return &hits_cost;
 }
 
-static const struct engine_ops ops = {.name = "fake", .costs = costs};
+/* As if it were hot, and could have no pad. */
+static struct error *insert(struct engine *engine, struct location *to)
+{
+	(void)engine;
+	to->padless = true;
+	return NULL;
+}
+
+static void take_out(struct engine *engine, struct location *from, bool gone)
+{
+	(void)engine;
+	(void)from;
+	(void)gone;
+}
+
+static const struct engine_ops ops = {
+	.name = "fake", .costs = costs, .insert = insert, .remove = take_out};
 static const struct agent_expr *one;
 static struct inferiors inferiors;
 static struct engines engines;
@@ -53,6 +71,7 @@ static void begin(void)
 	store = address(inferior, "general_store");
 	for (int i = 0; i < NENGINES; i++)
 		engines.engine[i].ops = &ops;
+	engines.pads = PADS_OFF;
 	location = (struct location){
 		.inferior = inferior,
 		.type = BREAKPOINT_SOFTWARE,
@@ -131,6 +150,34 @@ Test(choice, the_user_decides)
 	cr_expect_str_eq(list(), "pdi");
 	engines.choice = CHOOSE_PTRACE;
 	cr_expect_str_eq(list(), "i");
+}
+
+/* A hit is one of the pad's nop. */
+Test(choice, with_pads)
+{
+	engines.pads = PADS_AUTO;
+	hits_cost = (struct hit_costs){1000, 500, 2500};
+	cr_expect_str_eq(list(), "updi");
+	location.padless = true;
+	cr_expect_str_eq(list(), "pdui");
+	location.padless = false;
+	location.crowded = true;
+	cr_expect_str_eq(list(), "pdui");
+}
+
+/* What was chosen for the sake of a pad is chosen anew without. */
+Test(choice, hot_without_a_pad)
+{
+	struct error *error;
+
+	cr_assert_not_null(breakpoints_create(location.inferior, &engines));
+	engines.pads = PADS_AUTO;
+	hits_cost = (struct hit_costs){1000, 500, 2500};
+	error = location_put_in(location.inferior->breakpoints, &location);
+	cr_assert_null(error);
+	cr_expect_eq(location.engine, &engines.engine[ENGINE_PERF_EVENT]);
+	location_take_out(&location, false);
+	breakpoints_destroy(location.inferior->breakpoints, true);
 }
 
 /* It leaves the slots to others, but where nothing else serves. */
