@@ -75,9 +75,9 @@ struct watch {
 /** Which engines may serve locations (choice.h). */
 enum engine_choice { CHOOSE_AUTO, CHOOSE_UPROBE, CHOOSE_HARDWARE, CHOOSE_PTRACE };
 
-/** Which uprobes are put into pads (pads.h): none, those whose location is hot, or all.
- */
-enum pads_choice { PADS_OFF, PADS_AUTO, PADS_ALWAYS };
+/** Which traps of breakpoints are put into pads (pads.h): of those whose location is
+ * hot, of none, or all. */
+enum pads_choice { PADS_AUTO, PADS_OFF, PADS_ALWAYS };
 
 /** What has become of a planted trap, as far as that was noticed (trap_inspection.h).
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/locations/sequences.h"
 
-#include "gdbstub/inferior/maps.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/location.h"
 
@@ -31,26 +30,13 @@ static bool ask(struct inferior *inferior, uint64_t addr, const struct file_id *
 	return found == SEQUENCES_COVER;
 }
 
-static bool look_up(const struct location *location, struct file_id *ret)
-{
-	_cleanup_buffer_ struct buffer own = {0};
-	struct mapping mapping;
-	const char *maps;
-
-	if (maps_read(location->inferior, &own, &maps) < 0 ||
-	    !mapping_find(maps, location->addr, &mapping))
-		return false;
-	*ret = mapping.file;
-	return true;
-}
-
 bool sequences_cover(struct location *location, const struct file_id *file)
 {
 	struct file_id own;
 
 	if (location->restartable)
 		return true;
-	if (!file && look_up(location, &own))
+	if (!file && mapping_file_at(location->inferior, location->addr, &own))
 		file = &own;
 	location->restartable = file && ask(location->inferior, location->addr, file);
 	return location->restartable;
@@ -60,7 +46,7 @@ bool sequences_near(const struct location *location, unsigned int len)
 {
 	struct file_id file;
 
-	if (!look_up(location, &file))
+	if (!mapping_file_at(location->inferior, location->addr, &file))
 		return false;
 	for (unsigned int i = 0; i < len; i++)
 		if (ask(location->inferior, location->addr + i, &file))

@@ -99,6 +99,17 @@ static void explain_slots(const struct location *location, struct buffer *out)
 			      buffer_string(&users));
 }
 
+/* One that is preferred for its filter is listed a second time, where it would be
+ * without. */
+static bool is_listed(const struct engine *engine, const struct engines *engines,
+		      const int *choices, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (engine == &engines->engine[choices[i]])
+			return true;
+	return false;
+}
+
 /* Why engines that would be preferred do not serve: the same reason once. */
 static void explain_unusable(const struct location *location, struct buffer *out)
 {
@@ -110,7 +121,8 @@ static void explain_unusable(const struct location *location, struct buffer *out
 	for (unsigned int i = 0; i < n; i++) {
 		const struct engine *engine = &engines->engine[choices[i]];
 
-		if (engine == location->engine)
+		if (engine == location->engine &&
+		    !is_listed(engine, engines, choices + i + 1, n - i - 1))
 			return;
 		if (!engine->unusable || !strcmp(said, error_text(engine->unusable)))
 			continue;

@@ -86,8 +86,13 @@ static void refuse(struct location_pad *pad, const char *why)
 void location_pad_make(struct location_pad *pad, struct location *location,
 		       bool trap_stays)
 {
-	const struct agent_list *conditions =
-		is_reading_watched(location) ? NULL : &location->conditions;
+	const struct site_wish wish = {
+		.addr = location->addr,
+		.executed = location->hot,
+		.conditions =
+			is_reading_watched(location) ? NULL : &location->conditions,
+		.trap_stays = trap_stays,
+	};
 	_cleanup_error_ struct error *error = NULL;
 	const char *why;
 
@@ -96,8 +101,7 @@ void location_pad_make(struct location_pad *pad, struct location *location,
 		refuse(pad, why_unwanted(location));
 		return;
 	}
-	error = site_create(location->inferior, location->addr, conditions, trap_stays,
-			    &pad->site);
+	error = site_create(location->inferior, &wish, &pad->site);
 	why = error ? error_text(error) : why_not(location, &pad->site->pad);
 	location->padless = why != NULL;
 	if (why)

@@ -14,6 +14,7 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/pads/injected_call.h"
+#include "gdbstub/pads/insn_start.h"
 #include "gdbstub/pads/pad_memory.h"
 #include "gdbstub/pads/pad_placement.h"
 #include "gdbstub/pads/pad_stop.h"
@@ -177,22 +178,37 @@ static struct error *place_site(struct pads *pads, struct decoder *decoder,
 						      site->filter, &site->pad));
 }
 
-static struct error *make(struct pads *pads, uint64_t addr,
-			  const struct agent_list *conditions, struct site *site)
+static struct error *check_start(const struct pads *pads, struct decoder *decoder,
+				 struct pad_text *text)
+{
+	const char *why = pad_text_check(decoder, pads->inferior->arch, text);
+
+	if (!why &&
+	    !insn_starts_at(pads->inferior, decoder, text->addr, text->insn_len))
+		why = "nothing says that an instruction begins there, and none has "
+		      "been "
+		      "executed yet";
+	return plain_error(why);
+}
+
+static struct error *make(struct pads *pads, const struct site_wish *wish,
+			  struct site *site)
 {
 	struct decoder decoder;
 	struct pad_text text = {0};
-	struct error *error = read_text(pads->inferior, addr, &text);
+	struct error *error = read_text(pads->inferior, wish->addr, &text);
 
 	if (!error)
 		error = look_at_memory(pads);
 	if (!error)
-		error = site_make_filter(pads, site, addr, conditions);
+		error = site_make_filter(pads, site, wish->addr, wish->conditions);
 	if (error)
 		return error;
 	if (!decoder_init(&decoder, pads->inferior->arch))
 		return error_create(ENOMEM, "the decoder of instructions");
-	error = place_site(pads, &decoder, &text, site);
+	error = wish->executed ? NULL : check_start(pads, &decoder, &text);
+	if (!error)
+		error = place_site(pads, &decoder, &text, site);
 	decoder_deinit(&decoder);
 	return error ? error : map_pages(pads, &site->pad);
 }
@@ -289,8 +305,7 @@ static void destroy_abandoned(struct pads *pads)
 	}
 }
 
-struct error *site_create(struct inferior *inferior, uint64_t addr,
-			  const struct agent_list *conditions, bool trap_stays,
+struct error *site_create(struct inferior *inferior, const struct site_wish *wish,
 			  struct site **ret)
 {
 	struct pads *pads = NULL;
@@ -304,13 +319,12 @@ struct error *site_create(struct inferior *inferior, uint64_t addr,
 		return error_create(0, "its memory is another process's, too (vfork)");
 	site = calloc(1, sizeof(*site));
 	if (site) {
-		site->trap_stays = trap_stays;
+		site->trap_stays = wish->trap_stays;
 		pads = pads_get(inferior);
 	}
 	if (pads)
 		destroy_abandoned(pads);
-	error = pads ? make(pads, addr, conditions, site)
-		     : error_create(ENOMEM, "a pad");
+	error = pads ? make(pads, wish, site) : error_create(ENOMEM, "a pad");
 	if (!error)
 		error = put_in_memory(pads, site);
 	if (error) {

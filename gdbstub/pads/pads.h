@@ -40,15 +40,21 @@ struct site {
 	bool abandoned; /* nobody's, but a late thread (late.h) may be in it */
 };
 
+/** What a site is to be. */
+struct site_wish {
+	uint64_t addr; /* of the instruction */
+	bool executed; /* threads have come to it, so that it is one for certain */
+	const struct agent_list *conditions; /* of a filter; NULL: none, as its reads
+					      * would be hits of a watchpoint */
+	bool trap_stays; /* its trap will be one of the text's own (struct site) */
+};
+
 /**
- * Makes a pad for the instruction at @addr, with all threads held, and if possible with
- * a filter of these conditions (NULL: without, as its reads would be
- * hits of a watchpoint). @trap_stays: its trap will be one of the text's own
- * (site.trap_stays). The error says why there is none, for people ("it ...",
- * of the instruction, or a sentence).
+ * Makes a pad for an instruction, with all threads held, and if possible with a filter.
+ * The error says why there is none, for people ("it ...", of the instruction, or a
+ * sentence).
  */
-struct error *site_create(struct inferior *inferior, uint64_t addr,
-			  const struct agent_list *conditions, bool trap_stays,
+struct error *site_create(struct inferior *inferior, const struct site_wish *wish,
 			  struct site **ret);
 /** No jump leads to it, and no probe is there. A late thread may sleep in it: then it
  * stays in memory, and goes when none is late any more. */

@@ -6,6 +6,7 @@
 #include "gdbstub/pads/filter_memory.h"
 #include "gdbstub/pads/pad_space.h"
 #include "gdbstub/pads/pads.h"
+#include "gdbstub/pads/small_stacks.h"
 
 /** Memory of the program's that was mapped for pads. */
 struct pad_page {
@@ -20,6 +21,7 @@ struct pads {
 	struct pad_space space;
 	uint64_t looked_at; /* maps_number() when it was looked at */
 	struct filter_memory filters;
+	struct small_stacks small_stacks;
 	TAILQ_HEAD(, site) sites;
 	bool any_abandoned;
 	TAILQ_HEAD(, pad_page) pages;

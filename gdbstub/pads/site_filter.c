@@ -124,10 +124,13 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 {
 	const struct arch_ops *arch = pads->inferior->arch;
 	struct filter_place place = {.pc = addr, .needs_server = site->trap_stays};
-	struct error *error = map_memory(pads);
+	struct error *error;
 	const char *why;
 	int counter;
 
+	if (small_stacks_at(&pads->small_stacks, pads->inferior, addr))
+		return error_create(0, "the stacks of its language may be small");
+	error = map_memory(pads);
 	if (error)
 		return error;
 	counter = filter_memory_take(&pads->filters);

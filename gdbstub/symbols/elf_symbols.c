@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gdbstub/symbols/elf_sequences.h"
+#include "gdbstub/symbols/elf_stacks.h"
 
 struct elf_symbols {
 	int fd; /* -1: libdwfl has it */
@@ -136,12 +137,66 @@ int elf_symbols_frame_register(struct elf_symbols *symbols, uint64_t addr)
 	return number;
 }
 
+/* A row of call frame information is where its rules hold: from an instruction to
+ * another. */
+static bool find_row(struct elf_symbols *symbols, uint64_t addr, uint64_t *start,
+		     uint64_t *end)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(symbols->module, &bias);
+	Dwarf_Frame *frame = NULL;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, addr - bias, &frame) != 0)
+		return false;
+	dwarf_frame_info(frame, start, end, NULL);
+	free(frame);
+	*start += bias;
+	*end += bias;
+	return true;
+}
+
+static bool find_function(struct elf_symbols *symbols, uint64_t addr, uint64_t *start,
+			  uint64_t *end)
+{
+	GElf_Off distance = 0;
+	GElf_Sym sym;
+
+	if (!dwfl_module_addrinfo(symbols->module, addr, &distance, &sym, NULL, NULL,
+				  NULL))
+		return false;
+	*start = addr - distance;
+	*end = *start + sym.st_size;
+	return true;
+}
+
+int32_t elf_symbols_code_around(struct elf_symbols *symbols, uint64_t addr,
+				uint64_t *offset)
+{
+	uint64_t start = 0, end = 0;
+
+	if (!find_row(symbols, addr, &start, &end) &&
+	    !find_function(symbols, addr, &start, &end))
+		return 0;
+	if (addr < start || addr >= end)
+		return 0;
+	*offset = addr - start;
+	return end - addr < INT32_MAX ? (int32_t)(end - addr) : INT32_MAX;
+}
+
 enum symbols_sequences elf_symbols_sequences(struct elf_symbols *symbols, uint64_t addr)
 {
 	GElf_Addr bias = 0;
 	Elf *elf = dwfl_module_getelf(symbols->module, &bias);
 
 	return elf_sequences_at(elf, bias, addr);
+}
+
+bool elf_symbols_small_stacks(struct elf_symbols *symbols)
+{
+	GElf_Addr bias = 0;
+	Elf *elf = dwfl_module_getelf(symbols->module, &bias);
+
+	return elf_stacks_are_small(elf);
 }
 
 /* A symbol of the table, if it has a name and is defined. */

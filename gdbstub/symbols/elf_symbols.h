@@ -24,9 +24,15 @@ const char *elf_symbols_name(struct elf_symbols *symbols, uint64_t addr,
 			     uint64_t *offset);
 /** As symbols_frame_register. */
 int elf_symbols_frame_register(struct elf_symbols *symbols, uint64_t addr);
+/** As symbols_code_around: how many bytes from @addr on, *offset: and before it. 0:
+ * nothing says it. */
+int32_t elf_symbols_code_around(struct elf_symbols *symbols, uint64_t addr,
+				uint64_t *offset);
 /** As symbols_sequences. */
 enum symbols_sequences elf_symbols_sequences(struct elf_symbols *symbols,
 					     uint64_t addr);
+/** As symbols_small_stacks. */
+bool elf_symbols_small_stacks(struct elf_symbols *symbols);
 /** As symbols_covers. */
 bool elf_symbols_covers(struct elf_symbols *symbols, const char *name, uint64_t addr,
 			uint64_t *offset);

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/cleanup.h"
+#include "gdbstub/inferior/maps.h"
+
 bool file_id_equal(const struct file_id *a, const struct file_id *b)
 {
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
@@ -35,4 +39,17 @@ bool mapping_find(const char *maps, uint64_t addr, struct mapping *ret)
 		line = end + 1;
 	}
 	return false;
+}
+
+bool mapping_file_at(const struct inferior *inferior, uint64_t addr,
+		     struct file_id *ret)
+{
+	_cleanup_buffer_ struct buffer own = {0};
+	struct mapping mapping;
+	const char *maps;
+
+	if (maps_read(inferior, &own, &maps) < 0 || !mapping_find(maps, addr, &mapping))
+		return false;
+	*ret = mapping.file;
+	return true;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct inferior;
+
 /** Tells a mapped file from others. */
 struct file_id {
 	unsigned int major, minor; /* of the device */
@@ -28,5 +30,9 @@ struct mapping {
 bool mapping_parse(const char *line, struct mapping *ret);
 /** The mapping that has the address. @maps: the lines. False: there is none. */
 bool mapping_find(const char *maps, uint64_t addr, struct mapping *ret);
+/** Which file is mapped there (no file: inode 0). False: nothing is, or nobody can
+ * tell. */
+bool mapping_file_at(const struct inferior *inferior, uint64_t addr,
+		     struct file_id *ret);
 
 #endif

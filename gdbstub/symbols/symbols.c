@@ -203,6 +203,18 @@ int symbols_frame_register(struct symbols *symbols, uint64_t addr)
 		       : -1;
 }
 
+bool symbols_code_around(struct symbols *symbols, uint64_t addr, uint64_t *start,
+			 uint64_t *end)
+{
+	struct mapped_file *file;
+
+	if (!ask_at(symbols, READER_CODE, addr, &file) || symbols->reply.number <= 0)
+		return false;
+	*start = addr - symbols->reply.offset;
+	*end = addr + (uint32_t)symbols->reply.number;
+	return *start <= addr && addr < *end;
+}
+
 enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr)
 {
 	struct mapped_file *file;
@@ -217,6 +229,14 @@ enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr)
 	default:
 		return SEQUENCES_NONE;
 	}
+}
+
+bool symbols_small_stacks(struct symbols *symbols, uint64_t addr)
+{
+	struct mapped_file *file;
+
+	return !ask_at(symbols, READER_SMALL_STACKS, addr, &file) ||
+	       symbols->reply.number != 0;
 }
 
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,

@@ -41,6 +41,13 @@ uint64_t symbols_start(struct symbols *symbols, uint64_t addr);
  */
 int symbols_frame_register(struct symbols *symbols, uint64_t addr);
 
+/**
+ * Code that has @addr, at whose start an instruction begins and at whose end one ends,
+ * as call frame information or a symbol's size says. False: nothing says it.
+ */
+bool symbols_code_around(struct symbols *symbols, uint64_t addr, uint64_t *start,
+			 uint64_t *end);
+
 /** Restartable sequences (rseq(2)) of a file, as its section __rseq_cs tells. */
 enum symbols_sequences {
 	SEQUENCES_NONE,	     /* it has none, or nobody can tell */
@@ -50,6 +57,13 @@ enum symbols_sequences {
 
 /** Is the instruction at @addr in one? */
 enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr);
+
+/**
+ * Is the instruction at @addr in a file of a language whose threads have small stacks,
+ * of which every byte may be in use (Go, OCaml 5)? True as well: in no file, as what a
+ * program makes when it runs may be of such a language.
+ */
+bool symbols_small_stacks(struct symbols *symbols, uint64_t addr);
 
 /** Has a symbol of this name, a local one too, the address? *offset: from its start. */
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,

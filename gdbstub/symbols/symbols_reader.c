@@ -179,9 +179,16 @@ static void answer(struct elf_symbols *symbols, const struct reader_request *req
 	case READER_FRAME_REGISTER:
 		reply->number = elf_symbols_frame_register(symbols, request->addr);
 		break;
+	case READER_CODE:
+		reply->number =
+			elf_symbols_code_around(symbols, request->addr, &reply->offset);
+		break;
 	case READER_SEQUENCES:
 		reply->number = elf_symbols_sequences(symbols, request->addr);
 		return;
+	case READER_SMALL_STACKS:
+		reply->number = elf_symbols_small_stacks(symbols);
+		break;
 	case READER_COVERS:
 		reply->number = elf_symbols_covers(symbols, request->text,
 						   request->addr, &reply->offset);

@@ -25,9 +25,11 @@ enum {
 enum reader_question {
 	READER_NAME,	       /* of the symbol that covers the address */
 	READER_FRAME_REGISTER, /* at the address */
-	READER_SEQUENCES,      /* enum symbols_sequences at the address */
-	READER_COVERS,	       /* does the symbol of this name cover the address? */
-	READER_FIND,	       /* symbols of these names */
+	READER_CODE,	  /* around the address: bytes before it, and from there on */
+	READER_SEQUENCES, /* enum symbols_sequences at the address */
+	READER_SMALL_STACKS, /* are they, in the language of the file? */
+	READER_COVERS,	     /* does the symbol of this name cover the address? */
+	READER_FIND,	     /* symbols of these names */
 };
 
 struct reader_request {
@@ -40,10 +42,10 @@ struct reader_request {
 };
 
 struct reader_reply {
-	int32_t number; /* the register; sequences; whether it was found; how many were
-			 */
+	int32_t number; /* the register; bytes of code; sequences; whether it is so, or
+			 * was found; how many were */
 	bool lacks_packed; /* the file's packed symbols need too much memory */
-	uint64_t offset;   /* of the address in the symbol */
+	uint64_t offset;   /* of the address in the symbol, or the code */
 	union {
 		char text[READER_TEXT_MAX]; /* the symbol's name, cut if need be */
 		struct {

@@ -142,10 +142,10 @@ class Bench(measure.Bench):
         forced, asked = [], []
         if case.server == self.truehit:
             asked = ["monitor breakpoints"]
-            if case.place == STEPPED:  # where a hardware slot may cost as much
-                forced = ["monitor set engine uprobe"]
+            # A hardware slot may cost as much, and all is measured from the beginning.
+            forced = ["monitor set engine uprobe",
+                      f"monitor set pads {'always' if case.filters else 'off'}"]
             if case.filters:
-                forced = ["monitor set engine uprobe", "monitor set pads always"]
                 asked.append("monitor explain 1")
         with measure.Server(case.server, self.hits, *arguments, pinned=True) as server:
             output = server.gdb(self.hits, [

@@ -65,6 +65,7 @@ def many_threads(t, server, prog, nthreads, iterations, kind="hbreak", condition
     gdb = t.gdb(server, prog=prog, python=PYTHON + f"""
 run("break {t.line("threads.c", "DONE")}")
 trap = gdb.breakpoints()[0].locations[0].address
+run("monitor set pads off")  # whose filters do not tell threads apart
 run(f"{kind} {t.line("threads.c", "BODY")} if {condition}")
 said = run("monitor ignore body {ignored}")
 stops = []

@@ -4,6 +4,7 @@ to see, and to do, what it would without them."""
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 
 import harness
@@ -190,6 +191,41 @@ def test_filters_without_rights(t):
     t.need_any_engine()
     for choice in "always", "auto":
         check_counts(t, "ptrace", choice)
+
+
+def test_no_filter_on_small_stacks(t):
+    """A filter saves registers below the stack pointer, where threads of Go and OCaml may have
+    something else: this is told by a section that every executable of Go has."""
+    need_pads(t)
+    marked = t.dir / "marked"
+    subprocess.run(["objcopy", "--add-section", ".go.buildinfo=/dev/null", t.prog("pads"), marked],
+                   check=True)
+    whys = []
+    for path in t.prog("pads"), marked:
+        gdb = t.gdb(t.server(path, ROUNDS), "monitor set engine uprobe", "monitor set pads always",
+                    f"break {t.line('pads.c', 'COUNT')} {NEVER}",
+                    f"tbreak {t.line('pads.c', 'END')}", prog=path, python=PADS + '''
+run("continue")
+emit(filters=filters(), table=run("monitor breakpoints"))
+''')
+        row = harness.breakpoint_rows(gdb.results[0]["table"])[0]
+        t.equal(row["false"], ROUNDS, "false hits")
+        whys.append(gdb.results[0]["filters"][row["text"].split()[2]])
+    t.equal(whys, ["filters", "the stacks of its language may be small"], "why")
+
+
+def test_where_no_instruction_begins(t):
+    """A trap changes one byte there, and a jump would change what comes after."""
+    t.need_x86()
+    t.need_any_engine()
+    found, output = debug(t, [10], ["break *gap", f"tbreak {t.line('pads.c', 'END')}"], '''
+run("continue")
+emit(pads=pads())
+run("continue")
+''', engine="ptrace")
+    t.check("nothing says that an instruction begins there, and none has been executed yet"
+            in found["pads"].values(), f"reasons: {found['pads']}")
+    t.match(f"^10 rounds, sum {sum_of(10)}, ", output)
 
 
 def test_the_same_place_again(t):

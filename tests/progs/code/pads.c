@@ -68,6 +68,23 @@ static void set_timer(long period)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+#ifdef __x86_64__
+/* A byte that nobody executes, of which a decoder makes an instruction with the
+ * beginning of the function after it. */
+__asm__(".text\n"
+	"gap: .byte 0\n"
+	".globl after_gap\n"
+	"after_gap:\n"
+	"sub $8, %rsp\n"
+	"add $8, %rsp\n"
+	"ret");
+#else
+void after_gap(void)
+{
+}
+#endif
+void after_gap(void);
+
 static long twice(long x)
 {
 	return 2 * x; /* CALLED */
@@ -103,6 +120,7 @@ int main(int argc, char **argv)
 	for (long i = 0; i < wanted; i++)
 		turn(i);
 	set_timer(0);
+	after_gap();
 	printf("%ld rounds, sum %ld, share %.2f, letter %c\n", rounds, sum, share,
 	       letter); /* END */
 	printf("%ld from elsewhere of %s\n", from_elsewhere,
