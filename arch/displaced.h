@@ -64,6 +64,10 @@ struct displaced_ops {
 	void (*copy)(const struct cs_insn *insn, uint64_t to, struct displaced *ret);
 	/** A jump at @from to @to: its length, or 0: it is too far. */
 	unsigned int (*jump)(uint64_t from, uint64_t to, uint8_t code[JUMP_LEN_MAX]);
+	/** Do these bytes begin with a jump, of any form? Its length, or 0; *to: where
+	 * it leads from @from. */
+	unsigned int (*jump_target)(const uint8_t *code, unsigned int len,
+				    uint64_t from, uint64_t *to);
 	/**
 	 * The forms of a jump in the place of the instruction at @addr, of @len bytes,
 	 * which @text begins with, jump_len + @len - 1 bytes altogether. Those with the

@@ -76,6 +76,21 @@ static unsigned int x86_64_jump(uint64_t from, uint64_t to, uint8_t code[JUMP_LE
 	return x86_64_reaches(from + JMP_LEN, to) ? encode(0, from, to, code) : 0;
 }
 
+static unsigned int x86_64_jump_target(const uint8_t *code, unsigned int len,
+				       uint64_t from, uint64_t *to)
+{
+	unsigned int at = 0;
+	int32_t displacement;
+
+	while (at < len && code[at] == ES)
+		at++;
+	if (len - at < JMP_LEN || code[at] != JMP)
+		return 0;
+	memcpy(&displacement, code + at + 1, sizeof(displacement));
+	*to = from + at + JMP_LEN + (uint64_t)(int64_t)displacement;
+	return at + JMP_LEN;
+}
+
 bool x86_64_reaches(uint64_t end, uint64_t to)
 {
 	const int64_t distance = (int64_t)(to - end);
@@ -90,6 +105,7 @@ const struct displaced_ops x86_64_displaced = {
 	.reach = INT32_MAX,
 	.copy = x86_64_copy,
 	.jump = x86_64_jump,
+	.jump_target = x86_64_jump_target,
 	.jump_forms = x86_64_jump_forms,
 	.jump_encode = x86_64_jump_encode,
 };

@@ -28,6 +28,14 @@ bool shutdown_asked(void)
 	return !sigisemptyset(&both);
 }
 
+bool shutdown_by_guard(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGNAL_GUARD_ENDED) == 1;
+}
+
 /* Until something can be written. False: nobody reads, and the end was asked for. */
 static bool wait_for_reader(int fd)
 {

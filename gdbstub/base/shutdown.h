@@ -17,6 +17,10 @@ enum { SIGNAL_GUARD_ENDED = SIGUSR1 };
 void shutdown_signals(sigset_t *set);
 /** Is one of them pending? It stays so. */
 bool shutdown_asked(void);
+/** Has the guard ended, and that is why? Whoever has killed it may kill the server
+ * next.
+ */
+bool shutdown_by_guard(void);
 /**
  * Writes all of a text. Gives up where nobody reads, once the end was asked for.
  * Returns 0 or a negative errno.

@@ -22,6 +22,17 @@
 #define MFD_EXEC 0x10U /* Linux 6.3 */
 #endif
 
+#define FILE_NAME "truehit-pads"
+
+bool pad_memory_is_code(const struct mapping *mapping)
+{
+	static const char shown[] = "/memfd:" FILE_NAME " (deleted)";
+
+	return mapping->permissions[2] == 'x' &&
+	       mapping->name_len == (int)sizeof(shown) - 1 &&
+	       memcmp(mapping->name, shown, sizeof(shown) - 1) == 0;
+}
+
 static struct error *call_error(int64_t err, const char *what)
 {
 	return error_create((int)-err, "the program cannot %s", what);
@@ -30,7 +41,7 @@ static struct error *call_error(int64_t err, const char *what)
 /* In the program: a file in memory, whose name is what its list of mappings shows. */
 static int64_t make_file(const struct injection *injection, unsigned int flags)
 {
-	static const char name[INJECTION_SCRATCH] = "truehit-pads";
+	static const char name[INJECTION_SCRATCH] = FILE_NAME;
 	struct inferior *inferior = injection->thread->inferior;
 	const uint64_t at = injection_scratch(injection);
 	uint64_t arguments[SYSCALL_ARGUMENTS] = {at, flags | MFD_EXEC};

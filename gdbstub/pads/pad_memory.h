@@ -5,6 +5,7 @@
 
 #include "gdbstub/base/error.h"
 #include "gdbstub/pads/injected_call.h"
+#include "gdbstub/symbols/mapping.h"
 
 /**
  * Maps @len bytes of nops at @addr, a private copy that can be executed: the kernel
@@ -17,6 +18,8 @@ struct error *pad_memory_map_code(const struct injection *injection, uint64_t ad
  * A forked child has them, too: it may come to pads when the server has been killed. */
 struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
 				    void **memory);
+/** Is that a mapping of code, of this server or another one? */
+bool pad_memory_is_code(const struct mapping *mapping);
 void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len);
 
 #endif

@@ -10,11 +10,12 @@
 
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/log.h"
+#include "gdbstub/base/shutdown.h"
 #include "gdbstub/inferior/maps.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/pads/injected_call.h"
-#include "gdbstub/pads/insn_start.h"
+#include "gdbstub/text/insn_start.h"
 #include "gdbstub/pads/pad_memory.h"
 #include "gdbstub/pads/pad_placement.h"
 #include "gdbstub/pads/pad_stop.h"
@@ -341,6 +342,15 @@ struct error *site_create(struct inferior *inferior, const struct site_wish *wis
 
 /* ---- the end ---- */
 
+/* SIGKILL of the server would leave a thread with the registers of a call that it makes
+ * for the server. */
+static const char *why_unmap_nothing(const struct inferior *inferior)
+{
+	if (any_late(inferior))
+		return "a thread sleeps where it cannot be stopped";
+	return shutdown_by_guard() ? "truehit was killed" : NULL;
+}
+
 static void unmap_all(struct pads *pads)
 {
 	const size_t len = pads->space.page_size;
@@ -350,8 +360,9 @@ static void unmap_all(struct pads *pads)
 
 	if (TAILQ_EMPTY(&pads->pages) && !pads->filters.memory)
 		return;
-	why = any_late(pads->inferior) ? "a thread sleeps where it cannot be stopped"
-				       : injection_begin(pads->inferior, &injection);
+	why = why_unmap_nothing(pads->inferior);
+	if (!why)
+		why = injection_begin(pads->inferior, &injection);
 	if (why) {
 		log_warning("pads, to which nothing leads, stay in process %d: %s",
 			    pads->inferior->pid, why);

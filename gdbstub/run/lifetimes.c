@@ -20,6 +20,7 @@
 #include "gdbstub/stops/next_stop.h"
 #include "gdbstub/stops/pending.h"
 #include "gdbstub/run/proceed.h"
+#include "gdbstub/pads/leftovers.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 
 void run_init(struct run *run)
@@ -142,6 +143,17 @@ static void keep_group_stop(struct run *run, struct inferior *inferior)
 	}
 }
 
+static void take_out_leftovers(struct inferior *inferior)
+{
+	const unsigned int count = leftovers_take_out(inferior);
+
+	if (count > 0)
+		log_warning("process %d had %u jumps to pads of a truehit that was "
+			    "killed: the text is as in its files again, and the pads' "
+			    "memory stays",
+			    inferior->pid, count);
+}
+
 struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 {
 	struct error *error = inferior_attach(&run->inferiors, pid, ret);
@@ -151,6 +163,7 @@ struct error *run_attach(struct run *run, pid_t pid, struct inferior **ret)
 		error = adopt(run, *ret, 0);
 	if (error)
 		return error;
+	take_out_leftovers(*ret);
 	/* Signals of the program that came while attaching. */
 	TAILQ_FOREACH (thread, &(*ret)->threads, link) {
 		if (thread->pending.kind == EVENT_SIGNAL)

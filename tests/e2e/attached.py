@@ -32,7 +32,8 @@ def changed_text(pid, path):
     changed = []
     with open(f"/proc/{pid}/maps", encoding="latin1") as maps, \
             open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-        own = maps.readline().partition("/")[2].rstrip("\n")  # the executable is first
+        own = next(line for line in maps if "/memfd:" not in line)  # the executable is first
+        own = own.partition("/")[2].rstrip("\n")
         maps.seek(0)
         for line in maps:
             match = re.match(rf"(\w+)-(\w+) r-x\S* (\w+) .* /{re.escape(own)}$", line)

@@ -11,7 +11,7 @@ import types
 
 import harness
 import rsp
-from attached import NEVER, Rounds, Session, byte_is_set, every
+from attached import NEVER, Rounds, Session, byte_is_set, changed_text, every
 
 
 def kill(program, server):
@@ -103,12 +103,15 @@ def test_killed_with_output_that_nobody_reads(t):
             if line.startswith(b"Listening"):
                 client = rsp.Client(types.SimpleNamespace(address=address))
         client.ask("?")
-        client.monitor("set engine ptrace")  # each hit is worth some lines
+        client.monitor("set engine ptrace")  # each hit is worth some lines,
+        client.monitor("set pads off")       # if no filter drops it
         for part in program.parts[:8]:
             t.equal(client.ask(f"Z0,{part:x},1{NEVER}"), "OK", "Z0")
         client.send_bytes(client.frame("vCont;c"))
-        harness.wait_for(lambda: is_full(server.stderr), "the pipe to be full")
-        server.kill()
+        try:
+            harness.wait_for(lambda: is_full(server.stderr), "the pipe to be full")
+        finally:
+            server.kill()
         program.must_be_free()
 
 
@@ -224,8 +227,7 @@ def test_end_of_the_server_itself(t):
     t.equal(server.wait(), -signal.SIGABRT, "status")
 
 
-def test_both_killed_with_pads(t):
-    """Traps of the program's own text stay in pads, and nobody meets them."""
+def attach_with_pads(t):
     t.truehit_only("guard")
     t.need_x86()
     program = Rounds(t, rounds=1000, again=True)
@@ -233,16 +235,38 @@ def test_both_killed_with_pads(t):
     session.client.monitor("set engine ptrace")
     session.client.monitor("set pads always")
     session.insert(0, 0, byte_is_set(program.byte))
+    return program, session
+
+
+def test_killed_with_pads(t):
+    """The text is as it was, and no thread makes system calls for a server that may be killed
+    next."""
+    program, session = attach_with_pads(t)
+    session.go()
+    kill(program, session.server)
+    t.match("pads, to which nothing leads, stay in process", session.server.output())
+    program.end()
+    t.equal(program.process.wait(), 0, "exit status")
+
+
+def test_both_killed_with_pads(t):
+    """Traps of the program's own text stay in pads, and nobody meets them."""
+    program, session = attach_with_pads(t)
     session.insert(0, 1, NEVER)
     t.equal(session.client.ask(f"Z0,{program.handler:x},1"), "OK", "Z0")
     session.go()
     program.must_run()
-    for pid in (session.server.pid, session.server.serving):
+    for pid in (session.server.serving, session.server.pid):
         os.kill(pid, signal.SIGKILL)
     session.server.wait()
     harness.wait_for(program.is_free, "nobody tracing, nothing stopped")
     program.set_byte()
     program.must_run()
+    t.check(changed_text(program.pid, program.path), "the text is as it was")
+    # The next server puts that right.
+    server = Session(t, program).server
+    t.match("had 3 jumps to pads of a truehit that was killed", server.output())
+    kill(program, server)
     program.end()
     t.equal(program.process.wait(), 0, "exit status")
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gdbstub/pads/insn_start.h"
+#include "gdbstub/text/insn_start.h"
 
 #include <stdlib.h>
 

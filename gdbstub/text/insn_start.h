@@ -5,8 +5,8 @@
  * there may have the beginning of another instruction in it, and a jump would change
  * that.
  */
-#ifndef TRUEHIT_PADS_INSN_START_H
-#define TRUEHIT_PADS_INSN_START_H
+#ifndef TRUEHIT_TEXT_INSN_START_H
+#define TRUEHIT_TEXT_INSN_START_H
 
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/text/decoder.h"
