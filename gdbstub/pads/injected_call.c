@@ -128,7 +128,9 @@ void injection_end(const struct injection *injection)
 	thread_set_mask(thread, injection->mask);
 	if (injection->has_info)
 		thread_set_siginfo(thread, &injection->info);
-	thread->at_signal = true;
+	/* The stop is one for the step's signal now, at which the kernel would take
+	 * another signal, too. But one that the thread blocks would come anew. */
+	thread->at_signal = injection->has_info;
 }
 
 uint64_t injection_scratch(const struct injection *injection)

@@ -212,7 +212,8 @@ int hit_step_end(struct thread *thread)
 		return r == -EAGAIN ? r : 0;
 	if (saved.has_info)
 		thread_set_siginfo(thread, &saved.info);
-	thread->at_signal = true;
+	/* As if there had been no step: pads/injected_call.c says why. */
+	thread->at_signal = saved.has_info;
 	thread->step_ended = true;
 	return 0;
 }

@@ -228,6 +228,25 @@ run("continue")
     t.match(f"^10 rounds, sum {sum_of(10)}, ", output)
 
 
+def test_signal_for_who_made_a_call(t):
+    """A thread in pthread_create(), where it blocks all signals, maps the first pad's memory.
+    The signal that its user gives it reaches it all the same."""
+    t.need_x86()
+    t.need_any_engine()
+    server = t.server(t.prog("rounds"), 1, 1000)
+    gdb = t.gdb(server, "monitor set engine ptrace", "monitor set pads off", "break work",
+                "continue", prog=t.prog("rounds"), python=PADS + '''
+run("monitor set pads always")
+run("break on_signal")
+run("thread 1")
+run("signal SIGUSR1")
+emit(pads=pads(), name=gdb.selected_frame().name())
+''')
+    found = gdb.results[0]
+    t.equal(found["name"], "on_signal", "where it stopped")
+    t.check("in a pad" in found["pads"].values(), f"pads: {found['pads']}")
+
+
 def test_the_same_place_again(t):
     """Where an instruction of one byte leaves one place for a pad: with another condition,
     after a first pad that could stay."""
