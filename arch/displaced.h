@@ -57,8 +57,9 @@ struct displaced_ops {
 	 * nothing. */
 	const uint8_t *nop;
 	unsigned int nop_len;
-	unsigned int jump_len; /* without prefixes, bytes */
-	uint64_t reach;	       /* so far from a jump to where it leads, bytes */
+	unsigned int jump_len;	   /* without prefixes, bytes */
+	unsigned int address_bits; /* of the addresses that a program can have */
+	uint64_t reach;		   /* so far from a jump to where it leads, bytes */
 
 	/** Copies an instruction, decoded with details, to @to. */
 	void (*copy)(const struct cs_insn *insn, uint64_t to, struct displaced *ret);

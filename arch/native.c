@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { DISPLACEMENT_LEN = 4 };
+enum { REFERENCE_LEN = 4 };
 
 void native_append(struct native_code *code, const void *bytes, unsigned int len)
 {
@@ -37,7 +37,7 @@ void native_bind(struct native_code *code, unsigned int label)
 
 void native_refer(struct native_code *code, unsigned int label)
 {
-	static const uint8_t unknown[DISPLACEMENT_LEN];
+	static const uint8_t unknown[REFERENCE_LEN];
 
 	if (code->nfixups == NATIVE_FIXUPS_MAX) {
 		code->failed = true;
@@ -58,17 +58,14 @@ void native_begin_state(struct native_code *code, struct native_state state)
 	code->state[code->nstates++] = state;
 }
 
-void native_link(struct native_code *code)
+void native_link(struct native_code *code, const struct native_ops *ops)
 {
 	for (unsigned int i = 0; i < code->nfixups && !code->failed; i++) {
 		const struct native_fixup *fixup = &code->fixup[i];
 		const unsigned int to = code->label[fixup->label];
-		const uint32_t displacement = to - (fixup->at + DISPLACEMENT_LEN);
 
 		code->failed |= to == NATIVE_UNBOUND;
-		for (unsigned int byte = 0; byte < DISPLACEMENT_LEN; byte++)
-			code->bytes[fixup->at + byte] =
-				(uint8_t)(displacement >> (8 * byte));
+		ops->refer(code->bytes + fixup->at, (int32_t)to - fixup->at);
 	}
 }
 

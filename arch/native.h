@@ -44,6 +44,8 @@ struct native_state {
 			   * program's stack pointer protects */
 	bool changed;	  /* these are not the program's */
 	bool counted;	  /* the hit has been counted as a false one */
+	uint8_t counted_if_zero; /* ... or is, if the register of this number is zero,
+				  * from 1 up; 0: there is none */
 };
 
 struct native_operand {
@@ -80,7 +82,7 @@ enum native_arith {
 	NATIVE_XOR,
 };
 
-/** Where a jump has its displacement, 4 bytes. */
+/** Where a reference to a label is, 4 bytes. */
 struct native_fixup {
 	uint16_t at;
 	uint16_t label;
@@ -149,6 +151,8 @@ struct native_ops {
 	/** Here, a false hit is counted and goes on @skip bytes after the code's end;
 	 * what is not false, at that. */
 	void (*end)(struct native_code *code, unsigned int skip);
+	/** The 4 bytes at @at refer to what is so many bytes after their beginning. */
+	void (*refer)(uint8_t *at, int32_t distance);
 	/**
 	 * Makes of the registers of a thread in that state those that it began with,
 	 * all but the PC. @saved: what it has saved, 8 bytes each, the last first.
@@ -161,14 +165,14 @@ struct native_ops {
 void native_bind(struct native_code *code, unsigned int label);
 /** Appends so many bytes. */
 void native_append(struct native_code *code, const void *bytes, unsigned int len);
-/** A displacement of 4 bytes from its end to the label. */
+/** 4 bytes that are to refer to the label: native_link() sets them. */
 void native_refer(struct native_code *code, unsigned int label);
 /** What follows has this state; .offset is set. */
 void native_begin_state(struct native_code *code, struct native_state state);
 /** Labels for so many places: the first one's number. */
 unsigned int native_new_labels(struct native_code *code, unsigned int count);
-/** All labels are bound: sets the displacements. */
-void native_link(struct native_code *code);
+/** All labels are bound: sets what refers to them. */
+void native_link(struct native_code *code, const struct native_ops *ops);
 /** The state of who is at that offset of the code. */
 const struct native_state *native_find_state(const struct native_code *code,
 					     uint64_t offset);

@@ -4,6 +4,8 @@
 #define TRUEHIT_ARCH_AARCH64_AARCH64_H
 
 #include "arch/arch.h"
+#include "arch/displaced.h"
+#include "arch/native.h"
 
 #define AARCH64_CORE  "org.gnu.gdb.aarch64.core"
 #define AARCH64_FPU   "org.gnu.gdb.aarch64.fpu"
@@ -58,6 +60,15 @@ const struct memory_tags *aarch64_memory_tags(void);
 
 /* stores.c: data, compiles everywhere */
 extern const struct store_forms aarch64_stores;
+
+/* copy.c */
+void aarch64_copy(const struct cs_insn *insn, uint64_t to, struct displaced *ret);
+
+/* jump.c */
+extern const struct displaced_ops aarch64_displaced;
+
+/* native.c */
+extern const struct native_ops aarch64_native;
 
 /* debugreg.c */
 /** Counts the slots with a process of our own. */

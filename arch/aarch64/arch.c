@@ -94,6 +94,8 @@ static const struct arch_ops aarch64 = {
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
 	.stores = &aarch64_stores,
+	.displaced = &aarch64_displaced,
+	.native = &aarch64_native,
 	.hit_step = &hit_step,
 	.syscall_number = syscall_number,
 };

@@ -102,6 +102,7 @@ const struct displaced_ops x86_64_displaced = {
 	.nop = nop,
 	.nop_len = sizeof(nop),
 	.jump_len = JMP_LEN,
+	.address_bits = 47,
 	.reach = INT32_MAX,
 	.copy = x86_64_copy,
 	.jump = x86_64_jump,

@@ -394,6 +394,14 @@ static void end(struct native_code *code, unsigned int skip)
 	code->label[after] = (uint16_t)(code->len + skip);
 }
 
+/* A displacement is from its end on. */
+static void refer(uint8_t *at, int32_t distance)
+{
+	const int32_t displacement = distance - (int32_t)sizeof(displacement);
+
+	memcpy(at, &displacement, sizeof(displacement));
+}
+
 /* ---- a thread in it ---- */
 
 enum { FLAGS_OF_LAHF = 0xd5, OVERFLOW_BIT = 11 };
@@ -464,5 +472,6 @@ const struct native_ops x86_64_native = {
 	.jump = jump,
 	.check_thread_word = check_thread_word,
 	.end = end,
+	.refer = refer,
 	.restore = restore,
 };

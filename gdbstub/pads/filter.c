@@ -224,7 +224,7 @@ static bool emit(struct filtering *f, const struct filter_place *place,
 		if (!emit_condition(f, &f->ir[i]))
 			return false;
 	f->ops->end(f->code, trap_len);
-	native_link(f->code);
+	native_link(f->code, f->ops);
 	return !f->code->failed;
 }
 

@@ -9,6 +9,7 @@
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/sequences.h"
 #include "gdbstub/text/decoder.h"
+#include "gdbstub/text/text.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/undo.h"
 
@@ -48,6 +49,26 @@ static bool is_reading_watched(const struct location *location)
 	return false;
 }
 
+enum { SEQUENCE_INSNS = 16 };
+
+/* Where a store may follow that fails if something else was done meanwhile, as by code
+ * that tries until nothing was. */
+static bool may_be_in_sequence(const struct location *location)
+{
+	const struct insn_pattern *pattern = &location->inferior->arch->sequence;
+	uint32_t insns[SEQUENCE_INSNS];
+	const uint64_t addr = location->addr - sizeof(insns);
+
+	if (pattern->mask == 0 ||
+	    breakpoints_read_memory(location->inferior, addr, insns, sizeof(insns)) !=
+		    (ssize_t)sizeof(insns))
+		return false;
+	for (unsigned int i = 0; i < SEQUENCE_INSNS; i++)
+		if ((insns[i] & pattern->mask) == pattern->value)
+			return true;
+	return false;
+}
+
 /* The copy of a call is a push and a jump, of which a shadow stack hears nothing; the
  * copies of what follows must be in no restartable sequence either. */
 static const char *why_not(const struct location *location, const struct pad *pad)
@@ -58,6 +79,8 @@ static const char *why_not(const struct location *location, const struct pad *pa
 		return "another breakpoint is in the bytes that a jump takes there";
 	if (sequences_near(location, pad->jump_len))
 		return "it is in a restartable sequence (rseq), or right before one";
+	if (may_be_in_sequence(location))
+		return "it may be in a sequence of exclusive accesses";
 	if (pad->pushes_return && thread && undo_has_shadow_stack(thread))
 		return "it changes the shadow stack";
 	return NULL;
@@ -83,6 +106,16 @@ static void refuse(struct location_pad *pad, const char *why)
 	pad->why_not = strdup(why);
 }
 
+/* A trap that stops at each hit, where programs in the kernel could decide. */
+static bool is_outdone(const struct location *location, const struct site *site)
+{
+	const struct engines *engines = location->inferior->breakpoints->engines;
+
+	return site->trap_stays && !site_filters(site) &&
+	       location->conditions.count > 0 &&
+	       !engines->engine[ENGINE_PERF_EVENT].unusable;
+}
+
 void location_pad_make(struct location_pad *pad, struct location *location,
 		       bool trap_stays)
 {
@@ -103,7 +136,7 @@ void location_pad_make(struct location_pad *pad, struct location *location,
 	}
 	error = site_create(location->inferior, &wish, &pad->site);
 	why = error ? error_text(error) : why_not(location, &pad->site->pad);
-	location->padless = why != NULL;
+	location->padless = why || is_outdone(location, pad->site);
 	if (why)
 		refuse(pad, why);
 }

@@ -83,7 +83,7 @@ const char *pad_placement_make(struct pad_space *space, struct decoder *decoder,
 				  .text = text,
 				  .filter = filter,
 				  .pad = ret};
-	const char *why = pad_text_check(decoder, arch, text);
+	const char *why = pad_text_check(decoder, arch, text), *first;
 	struct jump_form forms[JUMP_FORMS_MAX];
 	const unsigned int count = why ? 0 : pad_forms(arch, text, forms);
 
@@ -93,11 +93,13 @@ const char *pad_placement_make(struct pad_space *space, struct decoder *decoder,
 	for (unsigned int i = 0; i < count && why; i++)
 		if (is_wide(&p, &forms[i]))
 			why = place_pad(&p, &forms[i]);
+	first = why;
 	for (unsigned int i = 0; i < count && why; i++)
 		why = place_hop(&p, &forms[i]);
-	if (why)
-		*ret = (struct pad){0};
-	return why;
+	if (!why)
+		return NULL;
+	*ret = (struct pad){0};
+	return first == nowhere ? why : first;
 }
 
 void pad_placement_undo(struct pad_space *space, const struct pad *pad)

@@ -13,9 +13,6 @@ enum {
 };
 
 static const uint64_t lowest_address = 1 << 16; /* mmap_min_addr is not above it */
-/* With four levels of page tables; beyond it the kernel gives memory only to who asks.
- */
-static const uint64_t top = UINT64_C(1) << 47;
 
 /* ---- ranges ---- */
 
@@ -74,9 +71,9 @@ static const struct pad_range *range_at(const struct pad_ranges *ranges, uint64_
 		       : NULL;
 }
 
-void pad_space_init(struct pad_space *space, uint64_t page_size)
+void pad_space_init(struct pad_space *space, uint64_t page_size, uint64_t top)
 {
-	*space = (struct pad_space){.page_size = page_size};
+	*space = (struct pad_space){.page_size = page_size, .top = top};
 }
 
 void pad_space_deinit(struct pad_space *space)
@@ -85,7 +82,7 @@ void pad_space_deinit(struct pad_space *space)
 	for (int kind = 0; kind < PAD_KINDS; kind++)
 		free(space->pages[kind].range);
 	free(space->taken.range);
-	*space = (struct pad_space){.page_size = space->page_size};
+	*space = (struct pad_space){.page_size = space->page_size, .top = space->top};
 }
 
 /* ---- what is free ---- */
@@ -97,7 +94,7 @@ static int add_free(struct pad_space *space, const struct mapping *before,
 		    bool grows_up, const struct mapping *after, bool grows_down)
 {
 	uint64_t start = before ? before->end : lowest_address;
-	uint64_t end = after->start < top ? after->start : top;
+	uint64_t end = after->start < space->top ? after->start : space->top;
 
 	start += grows_up ? CLEARANCE : 0;
 	end -= grows_down && end >= CLEARANCE ? CLEARANCE : 0;

@@ -31,13 +31,15 @@ enum pad_kind { PADS, HOPS, PAD_KINDS };
 
 struct pad_space {
 	uint64_t page_size;
+	uint64_t top;			    /* a program has nothing from there on */
 	struct pad_ranges free;		    /* what may be mapped */
 	struct pad_ranges pages[PAD_KINDS]; /* what is, one page each */
 	struct pad_ranges taken;	    /* by pads and hops */
 };
 
-/** @page_size: of the kernel's, bytes. */
-void pad_space_init(struct pad_space *space, uint64_t page_size);
+/** @page_size: of the kernel's, bytes; @top: where the addresses end that a program can
+ * have. */
+void pad_space_init(struct pad_space *space, uint64_t page_size, uint64_t top);
 void pad_space_deinit(struct pad_space *space);
 /**
  * The program's memory is as these lines of /proc/PID/maps say; @image is an address in

@@ -93,6 +93,16 @@ static bool has_passed(const struct position *at)
 
 /* ---- out of it ---- */
 
+static bool is_counted(const struct native_state *state, const struct regs *regs)
+{
+	uint64_t value;
+
+	return state->counted ||
+	       (state->counted_if_zero > 0 &&
+		reg_read_u64(regs, state->counted_if_zero - 1U, &value) == 0 &&
+		value == 0);
+}
+
 /* As it was before the filter. What that has saved is below the stack pointer that the
  * program has there. */
 static int leave_filter(const struct thread *thread, const struct position *at,
@@ -100,6 +110,7 @@ static int leave_filter(const struct thread *thread, const struct position *at,
 {
 	const struct native_ops *ops = regs->arch->native;
 	const size_t len = 8U * at->filter->saved;
+	const bool counted = is_counted(at->filter, regs);
 	uint64_t saved[NATIVE_SAVED_MAX] = {0}, sp;
 	int err = reg_read_u64(regs, regs->arch->sp_reg, &sp);
 
@@ -109,7 +120,7 @@ static int leave_filter(const struct thread *thread, const struct position *at,
 		return -EFAULT;
 	if (err == 0)
 		err = ops->restore(regs, at->filter, at->site->filter->used, saved);
-	if (err == 0 && at->filter->counted)
+	if (err == 0 && counted)
 		site_uncount(at->site);
 	return err;
 }
@@ -289,6 +300,19 @@ static bool goes_on(const struct event *event, const struct position *at)
 	return is_before(at) && ends_step(event, at);
 }
 
+/* Some processors stop at a breakpoint instruction, and not after it. */
+static void go_past_trap(const struct event *event, struct position *at)
+{
+	const struct arch_ops *arch = event->inferior->arch;
+	const struct pad *pad = &at->site->pad;
+	uint64_t pc;
+
+	if (arch->breakpoint_pc_advance == 0 && trap_is_reported(event) &&
+	    thread_get_pc(event->thread, &pc) == 0 && pc == pad->addr + pad->trap &&
+	    thread_set_pc(event->thread, pad->addr + pad->body) == 0)
+		find_position(event->thread, at);
+}
+
 bool pad_stop_leave(struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -296,6 +320,7 @@ bool pad_stop_leave(struct event *event)
 
 	if (thread->running || thread->late || !find_position(thread, &at))
 		return true;
+	go_past_trap(event, &at);
 	if (goes_on(event, &at)) {
 		if (thread->interrupting)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);

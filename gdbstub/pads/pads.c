@@ -37,7 +37,8 @@ static struct pads *pads_get(struct inferior *inferior)
 	pads->inferior = inferior;
 	TAILQ_INIT(&pads->sites);
 	TAILQ_INIT(&pads->pages);
-	pad_space_init(&pads->space, (uint64_t)sysconf(_SC_PAGESIZE));
+	pad_space_init(&pads->space, (uint64_t)sysconf(_SC_PAGESIZE),
+		       UINT64_C(1) << inferior->arch->displaced->address_bits);
 	inferior->pads = pads;
 	inferior->owner->leave_pad = pad_stop_leave;
 	return pads;

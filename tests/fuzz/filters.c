@@ -22,8 +22,8 @@
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/pads/filter.h"
 #include "tests/fuzz/arena.h"
-#include "tests/fuzz/x86_64_run.h"
 #include "tests/fuzz/generate.h"
+#include "tests/fuzz/run_filter.h"
 
 enum {
 	SKIPPED = 77, /* automake's status for a test that cannot run here */
@@ -34,8 +34,6 @@ enum {
 	LITTLE_STACK_PERCENT = 2,
 	SEQUENCE_PERCENT = 2,
 	ENDED_PERCENT = 10, /* the server has */
-	PC = 16,	    /* gdb's number */
-	SP = 7,
 };
 
 static const uint64_t place_pc = 0x555555555164;
@@ -77,9 +75,10 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 {
 	const struct fuzzing *f = data;
 
-	if (number != PC && number >= RUN_REGISTERS)
+	if (number != run_machine.pc && number != run_machine.sp &&
+	    number >= run_machine.registers)
 		return -ENODATA;
-	*value = number == PC ? place_pc : f->registers.general[number];
+	*value = number == run_machine.pc ? place_pc : f->registers.general[number];
 	return 0;
 }
 
@@ -100,15 +99,13 @@ static bool is_false(struct fuzzing *f, const struct agent_expr *expr)
 static void set_registers(struct fuzzing *f, const struct fuzz_state *state,
 			  unsigned int position, struct rng *rng)
 {
-	const uint64_t status = 0xcd5;
-
 	for (unsigned int i = 0; i < f->roles.ngeneral; i++)
-		if (f->roles.general[i] < RUN_REGISTERS)
+		if (f->roles.general[i] < run_machine.registers)
 			f->registers.general[f->roles.general[i]] = state->registers[i];
 	f->registers.general[f->roles.selector] = position;
-	f->registers.general[SP] =
+	f->registers.general[run_machine.sp] =
 		run_stack(rng_below(rng, 100), !rng_chance(rng, LITTLE_STACK_PERCENT));
-	f->registers.flags = (rng_next(rng) & status) | 0x202;
+	f->registers.flags = (rng_next(rng) & run_machine.status) | run_machine.others;
 	sequence = rng_chance(rng, SEQUENCE_PERCENT);
 	f->shared.server = rng_chance(rng, ENDED_PERCENT) ? FUTEX_OWNER_DIED : 1;
 }
@@ -119,7 +116,7 @@ static void tell(const struct fuzzing *f, const struct agent_expr *expr,
 	_cleanup_buffer_ struct buffer text = {0};
 
 	agent_expr_disassemble(expr, f->arch, &text);
-	for (unsigned int i = 0; i < RUN_REGISTERS; i++)
+	for (unsigned int i = 0; i < run_machine.registers; i++)
 		buffer_printf(&text, "  %s 0x%" PRIx64 "\n",
 			      reg_by_number(f->arch, i)->name, f->registers.general[i]);
 	printf("# seed %" PRIu64 ", program %" PRIu64 ": %s\n%s", f->seed, index, what,
@@ -258,6 +255,10 @@ static bool run(uint64_t seed, uint64_t count)
 
 	f = (struct fuzzing){.seed = seed, .arch = arch_native()};
 	roles_init(&f.roles);
+	/* The stack pointer has to be one. */
+	while (f.roles.selector >= run_machine.registers ||
+	       f.roles.selector == run_machine.sp)
+		f.roles.selector = f.roles.general[--f.roles.ngeneral];
 	for (uint64_t index = 0; index < count; index++)
 		run_program(&f, index);
 	return report(&f.sums);
@@ -294,7 +295,7 @@ static const char *why_not(void)
 
 	if (error || file < 0 || arena_map(arch_native(), file) < 0)
 		return "memory at fixed addresses cannot be mapped";
-	return arch_native()->native->usable() ? NULL : "this processor has no lahf";
+	return arch_native()->native->usable() ? NULL : "this processor has no filters";
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tests/fuzz/x86_64_run.h"
+#include "tests/fuzz/run_filter.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum {
 	PATTERN = 0xa5,
 	RED_ZONE = 128,
 	TRAP_FLAG = 0x100,
-	STATUS_FLAGS = 0xcd5, /* with that of the direction */
+	REGISTERS = 16,
 };
 
 /*
@@ -40,7 +40,7 @@ __asm__(".text\n"
 	"	pushq %r15\n"
 	"	movq %rsp, run_own_stack(%rip)\n"
 	"	movq %rdi, run_target(%rip)\n"
-	"	pushq 128(%rsi)\n"
+	"	pushq 256(%rsi)\n"
 	"	popfq\n"
 	"	movq 0(%rsi), %rax\n"
 	"	movq 8(%rsi), %rbx\n"
@@ -83,7 +83,7 @@ __asm__(".text\n"
 	"	movq %r15, run_after+120(%rip)\n"
 	"	movq run_own_stack(%rip), %rsp\n"
 	"	pushfq\n"
-	"	popq run_after+128(%rip)\n"
+	"	popq run_after+256(%rip)\n"
 	"	jmp 2f\n"
 	"run_fault:\n"
 	"	movl $2, %eax\n"
@@ -95,6 +95,15 @@ __asm__(".text\n"
 	"	popq %rbp\n"
 	"	popq %rbx\n"
 	"	ret\n");
+
+const struct run_machine run_machine = {
+	.registers = REGISTERS,
+	.sp = 7,
+	.pc = 16,
+	.flags = 17,
+	.status = 0xcd5, /* with that of the direction */
+	.others = 0x202,
+};
 
 static struct {
 	const struct arch_ops *arch;
@@ -108,7 +117,7 @@ static struct {
 
 /* ---- stops ---- */
 
-static const int by_number[RUN_REGISTERS] = {
+static const int by_number[REGISTERS] = {
 	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
 	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
@@ -118,22 +127,23 @@ static void get_registers(const ucontext_t *context, struct regs *regs)
 	*regs = (struct regs){.arch = run.arch};
 	regs->size[reg_by_number(run.arch, 0)->regset] =
 		sizeof(struct user_regs_struct);
-	for (unsigned int i = 0; i < RUN_REGISTERS; i++)
+	for (unsigned int i = 0; i < REGISTERS; i++)
 		reg_write_u64(regs, i,
 			      (uint64_t)context->uc_mcontext.gregs[by_number[i]]);
-	reg_write_u64(regs, RUN_FLAGS, (uint64_t)context->uc_mcontext.gregs[REG_EFL]);
+	reg_write_u64(regs, run_machine.flags,
+		      (uint64_t)context->uc_mcontext.gregs[REG_EFL]);
 }
 
 static bool is_as_before(const struct regs *regs)
 {
 	uint64_t value;
 
-	for (unsigned int i = 0; i < RUN_REGISTERS; i++)
+	for (unsigned int i = 0; i < REGISTERS; i++)
 		if (reg_read_u64(regs, i, &value) < 0 ||
 		    value != run.registers.general[i])
 			return false;
-	return reg_read_u64(regs, RUN_FLAGS, &value) == 0 &&
-	       ((value ^ run.registers.flags) & STATUS_FLAGS) == 0;
+	return reg_read_u64(regs, run_machine.flags, &value) == 0 &&
+	       ((value ^ run.registers.flags) & run_machine.status) == 0;
 }
 
 static void check_stop(const ucontext_t *context, uint64_t offset)
@@ -239,7 +249,8 @@ uint64_t run_stack(unsigned int offset, bool room)
 /* What is above the red zone's end is the program's. */
 static bool is_stack_whole(void)
 {
-	const uint8_t *from = (const uint8_t *)(uintptr_t)run.registers.general[7];
+	const uint8_t *from =
+		(const uint8_t *)(uintptr_t)run.registers.general[run_machine.sp];
 
 	for (from -= RED_ZONE; from < run.stack + STACK_LEN; from++)
 		if (*from != PATTERN)
@@ -253,8 +264,8 @@ static bool is_unchanged(enum run_end end)
 		return false;
 	return end == RUN_FAULT ||
 	       (memcmp(run_after.general, run.registers.general,
-		       sizeof(run_after.general)) == 0 &&
-		((run_after.flags ^ run.registers.flags) & STATUS_FLAGS) == 0);
+		       REGISTERS * sizeof(*run_after.general)) == 0 &&
+		((run_after.flags ^ run.registers.flags) & run_machine.status) == 0);
 }
 
 enum run_end run_filter(const struct run_registers *registers, bool steps,

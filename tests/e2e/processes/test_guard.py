@@ -229,7 +229,6 @@ def test_end_of_the_server_itself(t):
 
 def attach_with_pads(t):
     t.truehit_only("guard")
-    t.need_x86()
     program = Rounds(t, rounds=1000, again=True)
     session = Session(t, program)
     session.client.monitor("set engine ptrace")

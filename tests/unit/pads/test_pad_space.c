@@ -13,6 +13,7 @@ enum { PAGE = 4096, LEN = 64 };
 #define HEAP_END UINT64_C(0x550001000000)
 #define LIBRARY	 UINT64_C(0x7f0000000000)
 #define CLEAR	 UINT64_C(0x10000000)
+#define TOP	 (UINT64_C(1) << 47)
 static const char maps[] =
 	"550000000000-550000002000 r-xp 00000000 08:01 1234       /bin/program\n"
 	"550000002000-550000003000 rw-p 00002000 08:01 1234       /bin/program\n"
@@ -27,7 +28,7 @@ static struct pad_space space;
 
 static void begin(void)
 {
-	pad_space_init(&space, PAGE);
+	pad_space_init(&space, PAGE, TOP);
 	cr_assert_eq(pad_space_look(&space, maps, IMAGE), 0);
 }
 

@@ -357,7 +357,7 @@ static bool place(const struct pad_text *text, const struct jump_form *form, boo
 	const char *why_not;
 
 	read_maps(&maps);
-	pad_space_init(space, PAGE);
+	pad_space_init(space, PAGE, UINT64_C(1) << 47);
 	cr_assert_eq(pad_space_look(space, buffer_string(&maps), (uint64_t)&decoder),
 		     0);
 	if (!pad_space_find(space, hop ? HOPS : PADS, form->lowest, form->highest,
