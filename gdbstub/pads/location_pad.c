@@ -152,8 +152,9 @@ bool location_pad_is_outdated(const struct location_pad *pad,
 			      const struct location *location)
 {
 	return pad->wanted != are_wanted(location) ||
-	       (pad->site && site_filters(pad->site) &&
-		(is_reading_watched(location) || site_filter_is_outdated(pad->site)));
+	       (pad->site &&
+		((site_filters(pad->site) && is_reading_watched(location)) ||
+		 site_filter_is_outdated(pad->site)));
 }
 
 bool location_pad_plant(const struct location_pad *pad, struct location *location)

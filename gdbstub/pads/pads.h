@@ -33,6 +33,7 @@ struct site {
 	bool trap_stays; /* also when the server has been killed, unlike a probe */
 	struct native_code *filter; /* NULL: none, and why, for people */
 	char *why_no_filter;
+	bool waits;    /* ... until no thread blocks the signals of faults */
 	bool is_plain; /* ... or only code by which nobody meets a trap that stays */
 	bool checks_sequence;		/* the filter looks for restartable sequences */
 	unsigned int counter;		/* of the filter's, in pads->filters */
@@ -66,7 +67,8 @@ bool site_filters(const struct site *site);
 uint64_t site_false_hits(const struct site *site);
 /** ... are from now on counted anew. */
 void site_forget_hits(struct site *site);
-/** The program has restartable sequences by now, for which the filter does not look. */
+/** The program has restartable sequences by now, for which the filter does not look; or
+ * what was in the filter's way is gone. */
 bool site_filter_is_outdated(const struct site *site);
 
 /** A thread that is about to be resumed goes on in a pad if it has passed the trap

@@ -66,6 +66,35 @@ static struct error *map_memory(struct pads *pads)
 	return NULL;
 }
 
+/* ---- the signals of faults ---- */
+
+static uint64_t signals_of_faults(void)
+{
+	return signal_bit(SIGSEGV) | signal_bit(SIGBUS);
+}
+
+static bool any_blocks_faults(const struct inferior *inferior)
+{
+	const struct thread *thread;
+	uint64_t blocked;
+
+	FOREACH_THREAD (thread, inferior)
+		if (thread_get_mask(thread, &blocked) == 0 &&
+		    blocked & signals_of_faults())
+			return true;
+	return false;
+}
+
+static bool any_runs(const struct inferior *inferior)
+{
+	const struct thread *thread;
+
+	FOREACH_THREAD (thread, inferior)
+		if (thread->running)
+			return true;
+	return false;
+}
+
 /* ---- restartable sequences ---- */
 
 /* Where threads have the kernel's word of the restartable sequence that they are in,
@@ -89,31 +118,18 @@ static bool find_sequence(const struct inferior *inferior, int32_t *offset)
 	return *offset == distance;
 }
 
-bool site_filter_is_outdated(const struct site *site)
-{
-	int32_t offset;
-
-	return site_filters(site) && !site->checks_sequence && site->pads &&
-	       find_sequence(site->pads->inferior, &offset);
-}
-
 /* ---- one filter ---- */
 
 /* Why the program would notice that it reads memory. The kernel would no longer ignore,
  * or block, the signal of a fault in the filter. */
-static const char *why_not_read(const struct inferior *inferior)
+static const char *why_not_read(struct site *site, const struct inferior *inferior)
 {
-	const uint64_t faults = signal_bit(SIGSEGV) | signal_bit(SIGBUS);
-	const uint64_t ignored =
-		proc_status_bits(inferior_living_task(inferior), "SigIgn");
-	const struct thread *thread;
-	uint64_t blocked;
-
-	FOREACH_THREAD (thread, inferior) {
-		if (thread_get_mask(thread, &blocked) == 0 &&
-		    (blocked | ignored) & faults)
-			return "a thread ignores or blocks SIGSEGV or SIGBUS";
-	}
+	site->waits = any_blocks_faults(inferior);
+	if (site->waits)
+		return "a thread blocks SIGSEGV or SIGBUS";
+	if (proc_status_bits(inferior_living_task(inferior), "SigIgn") &
+	    signals_of_faults())
+		return "the program ignores SIGSEGV or SIGBUS";
 	return inferior_has_descriptor(inferior, "anon_inode:[userfaultfd]")
 		       ? "the program serves memory itself (userfaultfd)"
 		       : NULL;
@@ -141,7 +157,7 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 	place.has_sequence = find_sequence(pads->inferior, &place.sequence);
 	error = filter_create(arch, conditions, &place, arch->displaced->nop_len,
 			      &site->filter);
-	why = !error && site->filter->reads ? why_not_read(pads->inferior) : NULL;
+	why = !error && site->filter->reads ? why_not_read(site, pads->inferior) : NULL;
 	if (why) {
 		free(take_ptr(site->filter));
 		error = error_create(0, "%s", why);
@@ -187,6 +203,23 @@ struct error *site_make_plain_filter(struct pads *pads, struct site *site,
 		return NULL;
 	site->is_plain = true;
 	return make(pads, site, addr, &none);
+}
+
+/* Threads block all signals for a moment in pthread_create(), say. */
+static bool need_wait_no_longer(const struct site *site)
+{
+	return site->waits && site->pads && !any_runs(site->pads->inferior) &&
+	       !any_blocks_faults(site->pads->inferior);
+}
+
+bool site_filter_is_outdated(const struct site *site)
+{
+	int32_t offset;
+
+	if (need_wait_no_longer(site))
+		return true;
+	return site_filters(site) && !site->checks_sequence && site->pads &&
+	       find_sequence(site->pads->inferior, &offset);
 }
 
 void site_close_filter(struct site *site)

@@ -56,6 +56,7 @@ class Rounds:
                                            *(["again"] if again else [])])
         self.pid = self.process.pid
         self.process.wait_output("begun")
+        harness.wait_for(self.is_ready, "no thread that blocks signals as it begins")
         output = self.process.output()
         self.byte, self.handler = (int(t.match(rf"{what} 0x(\w+)", output).group(1), 16)
                                    for what in ("byte", "handler"))
@@ -68,6 +69,13 @@ class Rounds:
 
     def end(self):
         os.kill(self.pid, signal.SIGUSR1)
+
+    def is_ready(self):
+        blocked = []
+        for tid in self.tasks():
+            with open(f"/proc/{tid}/status", encoding="latin1") as file:
+                blocked.append(int(re.search(r"SigBlk:\t(\w+)", file.read()).group(1), 16))
+        return len(blocked) > 1 and all(mask == blocked[0] for mask in blocked)
 
     def tasks(self):
         return [int(tid) for tid in os.listdir(f"/proc/{self.pid}/task")]

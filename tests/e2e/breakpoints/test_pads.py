@@ -126,6 +126,25 @@ def test_signals_see_no_filter(t):
                 f"filters with {engine}")
 
 
+def test_a_filter_comes_when_signals_are_not_blocked(t):
+    """A thread in pthread_create() blocks all of them, say."""
+    need_pads(t)
+    line = t.line("pads.c", "COUNT")
+    found, _ = debug(t, [20], [f"tbreak {t.line('pads.c', 'STORE')} if i == 3"], f'''
+run("continue")
+run("call (int)sigblock({1 << signal.SIGBUS - 1})")
+run("break {line} if i == 5")
+run("continue")
+before = filters()
+run("call (int)sigsetmask(0)")
+run("tbreak {t.line('pads.c', 'END')}")
+run("continue")
+emit(before=before, after=filters())
+''')
+    t.check("a thread blocks SIGSEGV or SIGBUS" in found["before"].values(), f"{found}")
+    t.check("filters" in found["after"].values(), f"{found}")
+
+
 def test_a_filter_reads_what_is_not_there(t):
     """What it cannot read is for the trap, and so for gdb; the program gets no signal."""
     need_pads(t)
@@ -494,7 +513,7 @@ def test_no_filter_where_faults_are_blocked_or_ignored(t):
         for address, condition in ((program.parts[0], every(128)), (program.parts[1], READS)):
             t.equal(session.client.ask(f"Z0,{address:x},1{condition}"), "OK", "inserted")
         t.match("The filter, ", session.client.monitor("explain 1"), "it reads registers")
-        t.match("No filter: a thread ignores or blocks SIGSEGV or SIGBUS",
+        t.match("No filter: (the program ignores|a thread blocks) SIGSEGV or SIGBUS",
                 session.client.monitor("explain 2"))
 
 
