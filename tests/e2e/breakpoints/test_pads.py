@@ -211,6 +211,7 @@ def test_counts_of_a_filter(t):
     check_counts(t, ENGINE)
 
 
+@harness.machines("main", "as=root")
 def test_filters_without_rights(t):
     """The trap of a debugger that may not have programs in the kernel is in the pad, too."""
     t.need_any_engine()
@@ -320,6 +321,7 @@ run("continue")
     t.equal([row["false"] for row in rows if row["false"]], [10] * count, "false hits")
 
 
+@harness.machines("main", "as=root")
 def test_hot_locations_move(t):
     """While the program runs: no hit is lost, and none is counted twice. Others stay."""
     need_pads(t)
@@ -361,6 +363,7 @@ emit(places=places, sum=int(gdb.parse_and_eval("sum")), pads=pads())
     t.equal(padded["sum"], plain["sum"], "sum")
 
 
+@harness.machines("main", "as=root")
 def test_conditions_see_the_place(t):
     """A condition reads the registers, the PC among them, as they are at the instruction."""
     need_pads(t)
