@@ -149,6 +149,33 @@ static bool is_from_program(const struct event *event)
 	       (uintptr_t)info->si_addr == nowhere;
 }
 
+/* A place that is looked for. */
+struct looking {
+	const struct placements *placements;
+	const struct inferior *inferior;
+	uint64_t addr;
+};
+
+static bool is_there(void *data, const struct bpf_hit_record *record)
+{
+	const struct looking *looking = data;
+	const struct placement *placement =
+		placements_find(looking->placements, record->location);
+
+	return placement && placement->location->inferior == looking->inferior &&
+	       placement->location->addr == looking->addr;
+}
+
+bool placements_have_hit(struct placements *placements, const struct thread *thread,
+			 uint64_t addr)
+{
+	struct looking looking = {placements, thread->inferior, addr};
+
+	bpf_kernel_drain(&placements->kernel);
+	return records_have(&placements->records, (uint32_t)thread->tid, is_there,
+			    &looking);
+}
+
 void placements_on_stop(struct placements *placements, const struct event *event,
 			struct hits *hits)
 {

@@ -15,6 +15,9 @@ void placements_on_record(void *data, const struct bpf_hit_record *record);
  * signals that events raise by themselves. */
 void placements_on_stop(struct placements *placements, const struct event *event,
 			struct hits *hits);
+/** engine_ops.has_hit. */
+bool placements_have_hit(struct placements *placements, const struct thread *thread,
+			 uint64_t addr);
 /** Was there a hit whose record did not fit into the ring? Then it is a maybe. */
 bool placement_take_lost(struct placement *placement,
 			 const struct placements *placements, struct hits *hits);

@@ -59,6 +59,19 @@ bool records_add(struct records *records, const struct bpf_hit_record *hit)
 	return true;
 }
 
+bool records_have(const struct records *records, uint32_t tid,
+		  bool (*is_wanted)(void *data, const struct bpf_hit_record *record),
+		  void *data)
+{
+	const struct record *record = owner(table_find(&records->by_tid, tid));
+
+	for (; record; record = next_of(record))
+		if (record->hit.location != RECORD_SPENT &&
+		    is_wanted(data, &record->hit))
+			return true;
+	return false;
+}
+
 /* Of records of other kinds the registers are zeros, which no context is. */
 static bool is_of_uprobe(const struct record *record)
 {

@@ -46,6 +46,10 @@ bool records_take(struct records *records, uint32_t tid, bool settled,
 		  void (*fn)(void *data, const struct bpf_hit_record *record,
 			     bool superseded),
 		  void *data);
+/** Is @is_wanted(@data) true of any of the thread's that are not spent? */
+bool records_have(const struct records *records, uint32_t tid,
+		  bool (*is_wanted)(void *data, const struct bpf_hit_record *record),
+		  void *data);
 /** The location is gone: its hits are of no interest any longer. */
 void records_forget_location(struct records *records, uint32_t location);
 /** Are there twice as many as records_drop() has left? */

@@ -382,6 +382,12 @@ static int uprobe_thread_added(struct engine *engine, struct location *location,
 	return 0;
 }
 
+static bool uprobe_has_hit(struct engine *engine, const struct thread *thread,
+			   uint64_t addr)
+{
+	return placements_have_hit(engine->placements, thread, addr);
+}
+
 static void uprobe_on_stop(struct engine *engine, const struct event *event,
 			   struct hits *hits)
 {
@@ -476,6 +482,7 @@ const struct engine_ops uprobe_engine = {
 	.outdated = uprobe_outdated,
 	.thread_added = uprobe_thread_added,
 	.on_stop = uprobe_on_stop,
+	.has_hit = uprobe_has_hit,
 	.pass = uprobe_pass,
 	.kernel_traps = true,
 	.show_originals = uprobe_show_originals,

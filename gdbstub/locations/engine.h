@@ -251,6 +251,12 @@ struct engine_ops {
 	void (*on_stop)(struct engine *engine, const struct event *event,
 			struct hits *hits);
 	/**
+	 * Has a stopped thread hit at @addr, as on_stop will see, by whatever signal it
+	 * has stopped? NULL: hits are seen by their signals alone.
+	 */
+	bool (*has_hit)(struct engine *engine, const struct thread *thread,
+			uint64_t addr);
+	/**
 	 * Nobody is told of the hits that on_stop has seen: the thread, which it may
 	 * have moved back to the location, is to go on after it. NULL: it has not.
 	 */

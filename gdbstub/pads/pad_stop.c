@@ -10,6 +10,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/registers.h"
+#include "gdbstub/locations/location.h"
 #include "gdbstub/pads/pads_state.h"
 #include "gdbstub/pads/site_filter.h"
 #include "gdbstub/tracing/early.h"
@@ -174,6 +175,25 @@ static bool is_by_program(const struct event *event)
 	return event->signal == SIGSTOP && event->siginfo.si_code == SI_KERNEL;
 }
 
+/* Of this trap: it is told at the instruction, whatever comes between. The signal by
+ * which a program stops threads may have been taken back by a SIGCONT. */
+static bool has_hit(const struct event *event, const struct position *at)
+{
+	struct engines *engines;
+
+	if (event->kind != EVENT_SIGNAL || !event->inferior->breakpoints)
+		return false;
+	engines = event->inferior->breakpoints->engines;
+	for (int i = 0; i < NENGINES; i++) {
+		struct engine *engine = &engines->engine[i];
+
+		if (!engine->unusable && engine->ops->has_hit &&
+		    engine->ops->has_hit(engine, event->thread, at->site->pad.insn))
+			return true;
+	}
+	return is_by_program(event);
+}
+
 /* A fault is the instruction's own, or the filter's. */
 static bool is_fault(const struct event *event)
 {
@@ -188,7 +208,7 @@ static bool is_fault(const struct event *event)
 static bool must_finish(const struct event *event, const struct position *at)
 {
 	if (event->kind != EVENT_SIGNAL || !has_passed(at) || is_fault(event) ||
-	    is_by_program(event))
+	    has_hit(event, at))
 		return false;
 	return event->signal != SIGTRAP || event->siginfo.si_code <= 0 ||
 	       at->state->pushed > 0;
@@ -333,7 +353,7 @@ bool pad_stop_leave(struct event *event)
 		if (!find_position(thread, &at))
 			return true;
 	}
-	leave(thread, &at, has_passed(&at) && !is_by_program(event));
+	leave(thread, &at, has_passed(&at) && !has_hit(event, &at));
 	return true;
 }
 

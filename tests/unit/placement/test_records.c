@@ -52,6 +52,29 @@ Test(records, wait_for_their_thread)
 	records_deinit(&records);
 }
 
+static bool is_of(void *data, const struct bpf_hit_record *record)
+{
+	return record->location == *(uint32_t *)data;
+}
+
+/* Until they are taken, also if a SIGSTOP is still to be seen. */
+Test(records, are_there_until_they_are_taken)
+{
+	struct taken taken = {0};
+	struct records records;
+	uint32_t one = 1, two = 2;
+
+	records_init(&records);
+	add(&records, OTHER, 2, 0);
+	add(&records, TID, 1, 1);
+	cr_expect(records_have(&records, TID, is_of, &one));
+	cr_expect_not(records_have(&records, TID, is_of, &two));
+	cr_expect_not(records_have(&records, TID + 2, is_of, &one));
+	cr_expect(records_take(&records, TID, false, take, &taken));
+	cr_expect_not(records_have(&records, TID, is_of, &one));
+	records_deinit(&records);
+}
+
 Test(records, owe_a_sigstop)
 {
 	struct taken taken = {0};
