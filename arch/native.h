@@ -9,6 +9,7 @@
 #define TRUEHIT_ARCH_NATIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct regs; /* arch/arch.h */
@@ -144,6 +145,12 @@ struct native_ops {
 		       struct native_operand a, struct native_operand b,
 		       unsigned int label);
 	void (*jump)(struct native_code *code, unsigned int label);
+	/** Compares the address of the first, or the last, byte that is to be read with
+	 * the word at @offset of struct native_shared, */
+	void (*compare_shared)(struct native_code *code, bool last, size_t offset);
+	/** and this is what the comparison leads to. */
+	void (*branch_on)(struct native_code *code, enum native_compare compare,
+			  unsigned int label);
 	/** To NATIVE_NOT_FALSE, unless 8 bytes so far from the thread pointer are
 	 * zeros.
 	 */
@@ -173,6 +180,23 @@ void native_begin_state(struct native_code *code, struct native_state state);
 unsigned int native_new_labels(struct native_code *code, unsigned int count);
 /** All labels are bound: sets what refers to them. */
 void native_link(struct native_code *code, const struct native_ops *ops);
+/** What is saved first; the other registers that the code uses follow, in the order of
+ * their numbers in instructions. */
+enum { NATIVE_SAVED_SCRATCH, NATIVE_SAVED_FLAGS, NATIVE_SAVED_OTHERS };
+/** How many are saved before that register: 0 is the scratch one. For one that there is
+ * not: how many in all. */
+unsigned int native_saved_before(uint32_t used, unsigned int reg);
+/**
+ * What is to be read is what memory shows, or it is not for this code to decide. The
+ * addresses of its first byte and of its last are where compare_shared() has them.
+ */
+void native_check_shadow(struct native_code *code, const struct native_ops *ops);
+/**
+ * As native_ops.restore, but for the flags. @encoded: the numbers in instructions of
+ * the registers that have gdb's numbers from 0 up to @count; NULL: the same.
+ */
+int native_restore(struct regs *regs, const struct native_state *state, uint32_t used,
+		   const uint64_t *saved, unsigned int count, const uint8_t *encoded);
 /** The state of who is at that offset of the code. */
 const struct native_state *native_find_state(const struct native_code *code,
 					     uint64_t offset);

@@ -29,9 +29,6 @@ enum {
 /* For what is under way: addresses and values, and what they are compared with. */
 enum { X0 = 0, X1 = 1, X16 = 16, X17 = 17, XZR = 31, SP = 31 };
 
-/* What is saved first. */
-enum { SAVED_X0, SAVED_FLAGS, SAVED_OTHERS };
-
 enum condition { EQ, NE, HS, LO, HI = 8, LS, GE, LT, GT, LE };
 
 /* ---- instructions ---- */
@@ -158,21 +155,10 @@ static uint32_t use(struct native_code *code, uint32_t reg)
 	return reg;
 }
 
-/* How many are saved before that one, or, for GENERAL, in all. */
-static unsigned int saved_before(uint32_t used, unsigned int reg)
-{
-	unsigned int count = SAVED_OTHERS;
-
-	if (reg == X0)
-		return SAVED_X0;
-	for (unsigned int i = X0 + 1; i < reg; i++)
-		count += used >> i & 1;
-	return count;
-}
-
 static uint32_t frame_size(const struct native_code *code)
 {
-	const uint32_t size = RED_ZONE + WORD * saved_before(code->used, GENERAL);
+	const uint32_t size =
+		RED_ZONE + WORD * native_saved_before(code->used, GENERAL);
 
 	return (size + STACK_ALIGNMENT - 1) & ~(STACK_ALIGNMENT - 1U);
 }
@@ -194,7 +180,7 @@ static void begin_state(struct native_code *code, unsigned int saved)
 
 static void begin(struct native_code *code)
 {
-	unsigned int saved = SAVED_OTHERS;
+	unsigned int saved = NATIVE_SAVED_OTHERS;
 
 	use(code, X0);
 	code->label[NATIVE_NOT_FALSE] = NATIVE_UNBOUND;
@@ -202,10 +188,10 @@ static void begin(struct native_code *code)
 	native_begin_state(code, (struct native_state){0});
 	put_subtract(code, SP, SP, frame_size(code));
 	begin_state(code, 0);
-	put_store(code, X0, SP, saved_at(code, SAVED_X0));
-	begin_state(code, SAVED_X0 + 1);
+	put_store(code, X0, SP, saved_at(code, NATIVE_SAVED_SCRATCH));
+	begin_state(code, NATIVE_SAVED_SCRATCH + 1);
 	put(code, 0xd53b4200 | X0); /* mrs x0, nzcv */
-	put_store(code, X0, SP, saved_at(code, SAVED_FLAGS));
+	put_store(code, X0, SP, saved_at(code, NATIVE_SAVED_FLAGS));
 	begin_state(code, saved);
 	for (uint32_t reg = X0 + 1; reg < GENERAL; reg++) {
 		if (!uses(code, reg))
@@ -231,7 +217,8 @@ static void load_register(struct native_code *code, uint64_t number, uint32_t to
 	else if (number == AARCH64_SP)
 		put_add(code, to, SP, frame_size(code));
 	else if (uses(code, reg))
-		put_load(code, to, SP, saved_at(code, saved_before(code->used, reg)));
+		put_load(code, to, SP,
+			 saved_at(code, native_saved_before(code->used, reg)));
 	else
 		put_move(code, to, reg);
 }
@@ -362,35 +349,24 @@ static void branch(struct native_code *code, enum native_compare compare,
 
 enum { FIRST = X0, LIMIT = X1, SHARED = X16, LAST = X17, ADDRESS_BITS = 56 };
 
-static void compare_shared(struct native_code *code, uint32_t reg, size_t offset)
+static void compare_shared(struct native_code *code, bool last, size_t offset)
 {
 	put_load(code, use(code, LIMIT), SHARED, (uint32_t)offset);
-	put_compare(code, reg, LIMIT);
+	put_compare(code, last ? LAST : FIRST, LIMIT);
 }
 
-/* What is read at FIRST is what memory shows, or it is not for this code to decide. */
+static void branch_on(struct native_code *code, enum native_compare compare,
+		      unsigned int label)
+{
+	put_branch(code, condition(compare), label);
+}
+
+/* What is to be read is at FIRST. */
 static void check_shadow(struct native_code *code, unsigned int size)
 {
-	const unsigned int fine = native_new_labels(code, 1 + NATIVE_GAPS);
-
 	put_constant(code, use(code, SHARED), code->shared);
 	put_add(code, use(code, LAST), FIRST, size - 1);
-	compare_shared(code, LAST, offsetof(struct native_shared, start));
-	put_branch(code, LO, fine);
-	compare_shared(code, FIRST, offsetof(struct native_shared, end));
-	put_branch(code, HS, fine);
-	for (unsigned int i = 0; i < NATIVE_GAPS; i++) {
-		const unsigned int next = fine + 1 + i;
-
-		compare_shared(code, FIRST,
-			       offsetof(struct native_shared, gaps[i].start));
-		put_branch(code, LO, next);
-		compare_shared(code, LAST, offsetof(struct native_shared, gaps[i].end));
-		put_branch(code, LO, fine);
-		native_bind(code, next);
-	}
-	put_jump(code, NATIVE_NOT_FALSE);
-	native_bind(code, fine);
+	native_check_shadow(code, &aarch64_native);
 }
 
 /* The highest byte of an address is a tag, which the processor ignores (Arm ARM, D8.8);
@@ -429,7 +405,7 @@ static void jump(struct native_code *code, unsigned int label)
 
 static void restore_all(struct native_code *code, bool counted)
 {
-	put_load(code, X0, SP, saved_at(code, SAVED_FLAGS));
+	put_load(code, X0, SP, saved_at(code, NATIVE_SAVED_FLAGS));
 	put(code, 0xd51b4200 | X0); /* msr nzcv, x0 */
 	for (uint32_t reg = X0; reg < GENERAL; reg++)
 		if (uses(code, reg))
@@ -449,7 +425,7 @@ static void count_at_once(struct native_code *code)
  * always. So it is tried some times, and then the trap decides. */
 static void count_exclusively(struct native_code *code)
 {
-	const unsigned int saved = saved_before(code->used, GENERAL);
+	const unsigned int saved = native_saved_before(code->used, GENERAL);
 	const unsigned int again = native_new_labels(code, 2), done = again + 1;
 
 	put_constant(code, use(code, X17), TRIES);
@@ -480,7 +456,7 @@ static void check_server(struct native_code *code, unsigned int ended)
 
 static void end(struct native_code *code, unsigned int skip)
 {
-	const unsigned int saved = saved_before(code->used, GENERAL);
+	const unsigned int saved = native_saved_before(code->used, GENERAL);
 	const unsigned int after = native_new_labels(code, 2), ended = after + 1;
 
 	put_constant(code, use(code, X1), code->counter);
@@ -517,19 +493,10 @@ static int restore_flags(struct regs *regs, uint64_t saved)
 static int restore(struct regs *regs, const struct native_state *state, uint32_t used,
 		   const uint64_t *saved)
 {
-	uint64_t sp;
-	int err = reg_read_u64(regs, AARCH64_SP, &sp);
+	int err = native_restore(regs, state, used, saved, GENERAL, NULL);
 
-	if (err == 0)
-		err = reg_write_u64(regs, AARCH64_SP, sp + state->lowered);
-	for (unsigned int reg = 0; err == 0 && reg < GENERAL; reg++) {
-		const unsigned int index = saved_before(used, reg);
-
-		if (state->changed && used >> reg & 1 && index < state->saved)
-			err = reg_write_u64(regs, reg, saved[state->saved - 1 - index]);
-	}
-	if (err == 0 && state->changed && state->saved > SAVED_FLAGS)
-		err = restore_flags(regs, saved[state->saved - 1 - SAVED_FLAGS]);
+	if (err == 0 && state->changed && state->saved > NATIVE_SAVED_FLAGS)
+		err = restore_flags(regs, saved[state->saved - 1 - NATIVE_SAVED_FLAGS]);
 	return err;
 }
 
@@ -558,6 +525,8 @@ const struct native_ops aarch64_native = {
 	.load = load_memory,
 	.branch = branch,
 	.jump = jump,
+	.compare_shared = compare_shared,
+	.branch_on = branch_on,
 	.check_thread_word = check_thread_word,
 	.end = end,
 	.refer = refer,

@@ -18,9 +18,6 @@
 
 enum { RED_ZONE = 128, WORD = 8, GENERAL = 16 };
 
-/* What is saved first. */
-enum { SAVED_RAX, SAVED_FLAGS, SAVED_OTHERS };
-
 static const uint8_t slot_registers[] = {RSI, RDI, R8,	R9,  R10, R11,
 					 RBX, RBP, R12, R13, R14, R15};
 static const uint8_t by_number[GENERAL] = {RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP,
@@ -39,27 +36,15 @@ static uint8_t use(struct native_code *code, uint8_t reg)
 	return reg;
 }
 
-/* How many are saved before that one, or, for GENERAL, in all. */
-static unsigned int saved_before(uint32_t used, unsigned int reg)
-{
-	unsigned int count = SAVED_OTHERS;
-
-	if (reg == RAX)
-		return SAVED_RAX;
-	for (unsigned int i = RAX + 1; i < reg; i++)
-		count += used >> i & 1;
-	return count;
-}
-
 static unsigned int frame_size(const struct native_code *code)
 {
-	return RED_ZONE + WORD * saved_before(code->used, GENERAL);
+	return RED_ZONE + WORD * native_saved_before(code->used, GENERAL);
 }
 
 /* From the stack pointer. */
 static unsigned int saved_at(const struct native_code *code, unsigned int index)
 {
-	return WORD * (saved_before(code->used, GENERAL) - 1 - index);
+	return WORD * (native_saved_before(code->used, GENERAL) - 1 - index);
 }
 
 static void begin_state(struct native_code *code, unsigned int saved)
@@ -73,7 +58,7 @@ static void begin_state(struct native_code *code, unsigned int saved)
 
 static void begin(struct native_code *code)
 {
-	unsigned int saved = SAVED_OTHERS;
+	unsigned int saved = NATIVE_SAVED_OTHERS;
 
 	use(code, RAX);
 	code->label[NATIVE_NOT_FALSE] = NATIVE_UNBOUND;
@@ -82,7 +67,7 @@ static void begin(struct native_code *code)
 	x86_64_lea(code, RSP, RSP, -RED_ZONE);
 	begin_state(code, 0);
 	x86_64_push(code, RAX);
-	begin_state(code, SAVED_RAX + 1);
+	begin_state(code, NATIVE_SAVED_SCRATCH + 1);
 	x86_64_flags_to_rax(code);
 	x86_64_push(code, RAX);
 	begin_state(code, saved);
@@ -110,8 +95,9 @@ static void load_register(struct native_code *code, uint64_t number, uint8_t to)
 	else if (number == X86_64_RSP)
 		x86_64_lea(code, to, RSP, (int32_t)frame_size(code));
 	else if (uses(code, reg))
-		x86_64_load(code, WORD, to, RSP,
-			    (int32_t)saved_at(code, saved_before(code->used, reg)));
+		x86_64_load(
+			code, WORD, to, RSP,
+			(int32_t)saved_at(code, native_saved_before(code->used, reg)));
 	else
 		x86_64_move(code, to, reg);
 }
@@ -299,34 +285,23 @@ static void branch(struct native_code *code, enum native_compare compare,
 
 enum { FIRST = RAX, SHARED = RCX, LAST = RDX };
 
-static void compare_shared(struct native_code *code, uint8_t reg, size_t offset)
+static void compare_shared(struct native_code *code, bool last, size_t offset)
 {
-	x86_64_compare_memory(code, reg, SHARED, (int32_t)offset);
+	x86_64_compare_memory(code, last ? LAST : FIRST, SHARED, (int32_t)offset);
 }
 
-/* What is read at rax is what memory shows, or it is not for this code to decide. */
+static void branch_on(struct native_code *code, enum native_compare compare,
+		      unsigned int label)
+{
+	x86_64_branch(code, condition(compare), label);
+}
+
+/* What is to be read is at FIRST. */
 static void check_shadow(struct native_code *code, unsigned int size)
 {
-	const unsigned int fine = native_new_labels(code, 1 + NATIVE_GAPS);
-
 	x86_64_constant(code, use(code, SHARED), code->shared);
 	x86_64_lea(code, use(code, LAST), FIRST, (int32_t)size - 1);
-	compare_shared(code, LAST, offsetof(struct native_shared, start));
-	x86_64_branch(code, X86_64_B, fine);
-	compare_shared(code, FIRST, offsetof(struct native_shared, end));
-	x86_64_branch(code, X86_64_AE, fine);
-	for (unsigned int i = 0; i < NATIVE_GAPS; i++) {
-		const unsigned int next = fine + 1 + i;
-
-		compare_shared(code, FIRST,
-			       offsetof(struct native_shared, gaps[i].start));
-		x86_64_branch(code, X86_64_B, next);
-		compare_shared(code, LAST, offsetof(struct native_shared, gaps[i].end));
-		x86_64_branch(code, X86_64_B, fine);
-		native_bind(code, next);
-	}
-	x86_64_jump_to(code, NATIVE_NOT_FALSE);
-	native_bind(code, fine);
+	native_check_shadow(code, &x86_64_native);
 }
 
 static void load_memory(struct native_code *code, unsigned int size, unsigned int slot,
@@ -353,12 +328,13 @@ static void jump(struct native_code *code, unsigned int label)
 
 static void restore_all(struct native_code *code, bool counted)
 {
-	x86_64_load(code, WORD, RAX, RSP, (int32_t)saved_at(code, SAVED_FLAGS));
+	x86_64_load(code, WORD, RAX, RSP, (int32_t)saved_at(code, NATIVE_SAVED_FLAGS));
 	for (unsigned int reg = RAX + 1; reg < GENERAL; reg++)
 		if (uses(code, reg))
 			load_register(code, x86_64_number(reg), (uint8_t)reg);
 	x86_64_rax_to_flags(code);
-	x86_64_load(code, WORD, RAX, RSP, (int32_t)saved_at(code, SAVED_RAX));
+	x86_64_load(code, WORD, RAX, RSP,
+		    (int32_t)saved_at(code, NATIVE_SAVED_SCRATCH));
 	x86_64_lea(code, RSP, RSP, (int32_t)frame_size(code));
 	native_begin_state(code, (struct native_state){.counted = counted});
 }
@@ -376,7 +352,7 @@ static void check_server(struct native_code *code, unsigned int ended)
 
 static void end(struct native_code *code, unsigned int skip)
 {
-	const unsigned int saved = saved_before(code->used, GENERAL);
+	const unsigned int saved = native_saved_before(code->used, GENERAL);
 	const unsigned int after = native_new_labels(code, 2), ended = after + 1;
 
 	x86_64_constant(code, use(code, RCX), code->counter);
@@ -420,21 +396,10 @@ static int restore_flags(struct regs *regs, uint64_t saved)
 static int restore(struct regs *regs, const struct native_state *state, uint32_t used,
 		   const uint64_t *saved)
 {
-	uint64_t sp;
-	int err = reg_read_u64(regs, X86_64_RSP, &sp);
+	int err = native_restore(regs, state, used, saved, GENERAL, by_number);
 
-	if (err == 0)
-		err = reg_write_u64(regs, X86_64_RSP, sp + state->lowered);
-	for (unsigned int number = 0; err == 0 && number < GENERAL; number++) {
-		const uint8_t reg = by_number[number];
-		const unsigned int index = saved_before(used, reg);
-
-		if (state->changed && used >> reg & 1 && index < state->saved)
-			err = reg_write_u64(regs, number,
-					    saved[state->saved - 1 - index]);
-	}
-	if (err == 0 && state->changed && state->saved > SAVED_FLAGS)
-		err = restore_flags(regs, saved[state->saved - 1 - SAVED_FLAGS]);
+	if (err == 0 && state->changed && state->saved > NATIVE_SAVED_FLAGS)
+		err = restore_flags(regs, saved[state->saved - 1 - NATIVE_SAVED_FLAGS]);
 	return err;
 }
 
@@ -470,6 +435,8 @@ const struct native_ops x86_64_native = {
 	.load = load_memory,
 	.branch = branch,
 	.jump = jump,
+	.compare_shared = compare_shared,
+	.branch_on = branch_on,
 	.check_thread_word = check_thread_word,
 	.end = end,
 	.refer = refer,
