@@ -1,37 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A thread cannot step itself here: traps are put at its instructions instead, one in
- * each run. */
+ * each run_state. */
 #include "tests/fuzz/run_filter.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/user.h>
 #include <ucontext.h>
 
 #include "arch/register_table.h"
+#include "tests/fuzz/run_state.h"
 
-enum {
-	STACK_LEN = 65536,
-	SIGNAL_STACK_LEN = 1 << 20, /* struct regs has room for all */
-	PATTERN = 0xa5,
-	RED_ZONE = 128,
-	INSN_LEN = 4,
-	REGISTERS = 31,
-};
+enum { INSN_LEN = 4, REGISTERS = 31 };
 
 static const uint32_t trap_insn = 0xd4200000;
 
 /*
- * run_enter(): traps, and the handler has it begin with the registers of the run. The
- * handler of a trap at the code's end, or of a fault, leads to run_leave, which returns
- * how the run has ended.
+ * run_enter(): traps, and the handler has it begin with the registers of the run_state.
+ * The handler of a trap at the code's end, or of a fault, leads to run_leave, which
+ * returns how the run has ended.
  */
 extern int run_enter(void);
 extern const char run_begin[], run_leave[];
-struct run_registers run_after;
 uint64_t run_own_stack;
 __asm__(".text\n"
 	".globl run_enter, run_begin, run_leave\n"
@@ -69,27 +60,21 @@ const struct run_machine run_machine = {
 	.sp = 31,
 	.pc = 32,
 	.flags = 33,
+	.aligns_stack = true,
 	.status = UINT64_C(0xf) << 28,
 };
 
 static struct {
-	const struct arch_ops *arch;
-	const struct native_code *code;
-	uint8_t *memory; /* the code, where it is executed */
-	uint8_t *stack;	 /* after memory that cannot be accessed */
-	struct run_registers registers;
-	struct run_sums *sums;
 	unsigned int turn; /* so many runs had a trap among their instructions */
-	unsigned int
-		trap; /* where a trap is instead of an instruction; or .code->len */
-} run;
+	unsigned int at; /* where one is instead of an instruction; or the code's end */
+} trap;
 
 /* ---- stops ---- */
 
 static void get_registers(const ucontext_t *context, struct regs *regs)
 {
-	*regs = (struct regs){.arch = run.arch};
-	regs->size[reg_by_number(run.arch, 0)->regset] =
+	*regs = (struct regs){.arch = run_state.arch};
+	regs->size[reg_by_number(run_state.arch, 0)->regset] =
 		sizeof(struct user_regs_struct);
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		reg_write_u64(regs, i, context->uc_mcontext.regs[i]);
@@ -97,86 +82,58 @@ static void get_registers(const ucontext_t *context, struct regs *regs)
 	reg_write_u64(regs, run_machine.flags, context->uc_mcontext.pstate);
 }
 
-static bool is_as_before(const struct regs *regs)
-{
-	uint64_t value;
-
-	for (unsigned int i = 0; i <= REGISTERS; i++)
-		if (reg_read_u64(regs, i, &value) < 0 ||
-		    value != run.registers.general[i])
-			return false;
-	return reg_read_u64(regs, run_machine.flags, &value) == 0 &&
-	       ((value ^ run.registers.flags) & run_machine.status) == 0;
-}
-
-static void check_stop(const ucontext_t *context, uint64_t offset)
-{
-	const struct native_ops *ops = run.arch->native;
-	const struct native_state *state = native_find_state(run.code, offset);
-	uint64_t sp = context->uc_mcontext.sp;
-	uint64_t saved[NATIVE_SAVED_MAX];
-	struct regs regs;
-
-	get_registers(context, &regs);
-	sp += state->lowered - ops->protected - 8U * state->saved;
-	memcpy(saved, (const void *)(uintptr_t)sp, 8U * state->saved);
-	run.sums->stops++;
-	if (ops->restore(&regs, state, run.code->used, saved) == 0 &&
-	    is_as_before(&regs))
-		return;
-	run.sums->wrong++;
-	if (run.sums->wrong < 10)
-		printf("# a stop at offset %u, state %u, is restored wrongly\n",
-		       (unsigned int)offset, (unsigned int)(state - run.code->state));
-}
-
 static void put_insn(unsigned int offset, const void *insn)
 {
-	memcpy(run.memory + offset, insn, INSN_LEN);
-	__builtin___clear_cache((char *)run.memory + offset,
-				(char *)run.memory + offset + INSN_LEN);
+	memcpy(run_state.memory + offset, insn, INSN_LEN);
+	__builtin___clear_cache((char *)run_state.memory + offset,
+				(char *)run_state.memory + offset + INSN_LEN);
 }
 
 static void begin(ucontext_t *context)
 {
 	mcontext_t *machine = &context->uc_mcontext;
 
-	memcpy(machine->regs, run.registers.general, sizeof(machine->regs));
-	machine->sp = run.registers.general[run_machine.sp];
-	machine->pstate = (machine->pstate & ~run_machine.status) | run.registers.flags;
-	machine->pc = (uint64_t)(uintptr_t)run.memory;
+	memcpy(machine->regs, run_state.registers.general, sizeof(machine->regs));
+	machine->sp = run_state.registers.general[run_machine.sp];
+	machine->pstate =
+		(machine->pstate & ~run_machine.status) | run_state.registers.flags;
+	machine->pc = (uint64_t)(uintptr_t)run_state.memory;
 }
 
 static void end(ucontext_t *context, enum run_end how)
 {
 	mcontext_t *machine = &context->uc_mcontext;
 
-	memcpy(run_after.general, machine->regs, sizeof(machine->regs));
-	run_after.general[run_machine.sp] = machine->sp;
-	run_after.flags = machine->pstate & run_machine.status;
+	memcpy(run_state.after.general, machine->regs, sizeof(machine->regs));
+	run_state.after.general[run_machine.sp] = machine->sp;
+	run_state.after.flags = machine->pstate & run_machine.status;
 	machine->regs[0] = how;
 	machine->sp = run_own_stack;
 	machine->pc = (uint64_t)(uintptr_t)run_leave;
 }
 
-static void on_signal(int signal, siginfo_t *info, void *data)
+void run_on_signal(int signal, siginfo_t *info, void *data)
 {
 	ucontext_t *context = data;
+	const unsigned int len = run_state.code->len;
 	const uint64_t pc = context->uc_mcontext.pc;
-	const uint64_t offset = pc - (uint64_t)(uintptr_t)run.memory;
+	const uint64_t offset = pc - (uint64_t)(uintptr_t)run_state.memory;
+	struct regs regs;
 
 	(void)info;
-	if (offset < run.code->len)
-		check_stop(context, offset);
-	if (signal == SIGTRAP && offset == run.trap && offset < run.code->len)
-		put_insn(run.trap, run.code->bytes + run.trap);
+	if (offset < len) {
+		get_registers(context, &regs);
+		run_check_stop(&regs, offset);
+	}
+	if (signal == SIGTRAP && offset == trap.at && offset < len)
+		put_insn(trap.at, run_state.code->bytes + trap.at);
 	else if (pc == (uint64_t)(uintptr_t)run_begin)
 		begin(context);
-	else if (offset == run.code->len)
+	else if (offset == len)
 		end(context, RUN_NOT_FALSE);
-	else if (offset == run.code->len + RUN_TRAP_LEN)
+	else if (offset == len + RUN_TRAP_LEN)
 		end(context, RUN_FALSE);
-	else if (offset < run.code->len)
+	else if (offset < len)
 		end(context, RUN_FAULT);
 	else
 		abort();
@@ -184,88 +141,29 @@ static void on_signal(int signal, siginfo_t *info, void *data)
 
 /* ---- runs ---- */
 
-static void *map(size_t len, int protection)
+void run_put_code(const struct native_code *code)
 {
-	void *memory = mmap(NULL, len, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		abort();
-	return memory;
-}
-
-void run_init(const struct arch_ops *arch)
-{
-	const stack_t stack = {.ss_sp = map(SIGNAL_STACK_LEN, PROT_READ | PROT_WRITE),
-			       .ss_size = SIGNAL_STACK_LEN};
-	struct sigaction action = {.sa_sigaction = on_signal,
-				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-	run.arch = arch;
-	run.memory = map(2 * NATIVE_MAX, PROT_READ | PROT_WRITE | PROT_EXEC);
-	run.stack = map(2 * STACK_LEN, PROT_READ | PROT_WRITE);
-	mprotect(run.stack, STACK_LEN, PROT_NONE);
-	run.stack += STACK_LEN;
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-	sigaction(SIGTRAP, &action, NULL);
-}
-
-void run_load(const struct native_code *code)
-{
-	run.code = code;
-	run.trap = code->len;
-	memcpy(run.memory, code->bytes, code->len);
-	__builtin___clear_cache((char *)run.memory, (char *)run.memory + code->len);
+	trap.at = code->len;
+	memcpy(run_state.memory, code->bytes, code->len);
+	__builtin___clear_cache((char *)run_state.memory,
+				(char *)run_state.memory + code->len);
 	put_insn(code->len, &trap_insn);
 	put_insn(code->len + RUN_TRAP_LEN, &trap_insn);
 }
 
-uint64_t run_stack(unsigned int offset, bool room)
+/* With a trap at any of its instructions, another one each time. */
+enum run_end run_code(bool steps)
 {
-	const unsigned int from = room ? STACK_LEN / 2 : RED_ZONE;
-
-	return (uint64_t)(uintptr_t)run.stack + from + (offset & ~15U);
-}
-
-/* What is above the red zone's end is the program's. */
-static bool is_stack_whole(void)
-{
-	const uint8_t *from =
-		(const uint8_t *)(uintptr_t)run.registers.general[run_machine.sp];
-
-	for (from -= RED_ZONE; from < run.stack + STACK_LEN; from++)
-		if (*from != PATTERN)
-			return false;
-	return true;
-}
-
-static bool is_unchanged(enum run_end how)
-{
-	if (!is_stack_whole())
-		return false;
-	return how == RUN_FAULT ||
-	       (memcmp(run_after.general, run.registers.general,
-		       sizeof(run_after.general)) == 0 &&
-		((run_after.flags ^ run.registers.flags) & run_machine.status) == 0);
-}
-
-enum run_end run_filter(const struct run_registers *registers, bool steps,
-			struct run_sums *sums)
-{
+	const struct native_code *code = run_state.code;
 	enum run_end how;
 
-	run.registers = *registers;
-	run.sums = sums;
-	memset(run.stack, PATTERN, STACK_LEN);
-	if (steps) { /* any of its instructions, another one each time */
-		run.trap = (run.turn++ * 29 % (run.code->len / INSN_LEN)) * INSN_LEN;
-		put_insn(run.trap, &trap_insn);
+	if (steps) {
+		trap.at = (trap.turn++ * 29 % (code->len / INSN_LEN)) * INSN_LEN;
+		put_insn(trap.at, &trap_insn);
 	}
 	how = (enum run_end)run_enter();
 	if (steps)
-		put_insn(run.trap, run.code->bytes + run.trap);
-	run.trap = run.code->len;
-	sums->changed += !is_unchanged(how);
+		put_insn(trap.at, code->bytes + trap.at);
+	trap.at = code->len;
 	return how;
 }

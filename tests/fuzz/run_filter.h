@@ -19,8 +19,9 @@ enum {
 struct run_machine {
 	unsigned int registers; /* the general ones: from 0 up to this */
 	unsigned int sp, pc, flags;
-	uint64_t status; /* of the flags: those that filters have to leave */
-	uint64_t others; /* ... and those that are always set */
+	bool aligns_stack; /* to 16 bytes, or accesses fault */
+	uint64_t status;   /* of the flags: those that filters have to leave */
+	uint64_t others;   /* ... and those that are always set */
 };
 extern const struct run_machine run_machine;
 

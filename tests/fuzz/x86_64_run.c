@@ -2,23 +2,15 @@
 #include "tests/fuzz/run_filter.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/user.h>
 #include <ucontext.h>
 
 #include "arch/register_table.h"
+#include "tests/fuzz/run_state.h"
 
-enum {
-	STACK_LEN = 65536,
-	SIGNAL_STACK_LEN = 1 << 20, /* struct regs has room for all */
-	PATTERN = 0xa5,
-	RED_ZONE = 128,
-	TRAP_FLAG = 0x100,
-	REGISTERS = 16,
-};
+enum { TRAP_FLAG = 0x100, REGISTERS = 16 };
 
 /*
  * run_enter(code, registers): begins there with these registers. The code leads to
@@ -105,16 +97,6 @@ const struct run_machine run_machine = {
 	.others = 0x202,
 };
 
-static struct {
-	const struct arch_ops *arch;
-	const struct native_code *code;
-	uint8_t *memory; /* the code, where it is executed */
-	uint8_t *stack;	 /* after memory that cannot be accessed */
-	struct run_registers registers;
-	struct run_sums *sums;
-	bool stepping;
-} run;
-
 /* ---- stops ---- */
 
 static const int by_number[REGISTERS] = {
@@ -124,8 +106,8 @@ static const int by_number[REGISTERS] = {
 
 static void get_registers(const ucontext_t *context, struct regs *regs)
 {
-	*regs = (struct regs){.arch = run.arch};
-	regs->size[reg_by_number(run.arch, 0)->regset] =
+	*regs = (struct regs){.arch = run_state.arch};
+	regs->size[reg_by_number(run_state.arch, 0)->regset] =
 		sizeof(struct user_regs_struct);
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		reg_write_u64(regs, i,
@@ -134,58 +116,27 @@ static void get_registers(const ucontext_t *context, struct regs *regs)
 		      (uint64_t)context->uc_mcontext.gregs[REG_EFL]);
 }
 
-static bool is_as_before(const struct regs *regs)
-{
-	uint64_t value;
-
-	for (unsigned int i = 0; i < REGISTERS; i++)
-		if (reg_read_u64(regs, i, &value) < 0 ||
-		    value != run.registers.general[i])
-			return false;
-	return reg_read_u64(regs, run_machine.flags, &value) == 0 &&
-	       ((value ^ run.registers.flags) & run_machine.status) == 0;
-}
-
-static void check_stop(const ucontext_t *context, uint64_t offset)
-{
-	const struct native_ops *ops = run.arch->native;
-	const struct native_state *state = native_find_state(run.code, offset);
-	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-	/* A copy, as the stack pointer may be any: it need not be aligned. */
-	uint64_t saved[NATIVE_SAVED_MAX];
-	struct regs regs;
-
-	get_registers(context, &regs);
-	sp += state->lowered - ops->protected - 8U * state->saved;
-	memcpy(saved, (const void *)(uintptr_t)sp, 8U * state->saved);
-	run.sums->stops++;
-	if (ops->restore(&regs, state, run.code->used, saved) == 0 &&
-	    is_as_before(&regs))
-		return;
-	run.sums->wrong++;
-	if (run.sums->wrong < 10)
-		printf("# a stop at offset %u, state %u, is restored wrongly\n",
-		       (unsigned int)offset, (unsigned int)(state - run.code->state));
-}
-
-static void on_signal(int signal, siginfo_t *info, void *data)
+void run_on_signal(int signal, siginfo_t *info, void *data)
 {
 	ucontext_t *context = data;
 	greg_t *gregs = context->uc_mcontext.gregs;
+	struct regs regs;
 	const uint64_t offset =
-		(uint64_t)gregs[REG_RIP] - (uint64_t)(uintptr_t)run.memory;
+		(uint64_t)gregs[REG_RIP] - (uint64_t)(uintptr_t)run_state.memory;
 
 	(void)info;
-	if (offset < run.code->len)
-		check_stop(context, offset);
+	if (offset < run_state.code->len) {
+		get_registers(context, &regs);
+		run_check_stop(&regs, offset);
+	}
 	if (signal == SIGTRAP) {
-		const uint64_t after = offset - run.code->len;
+		const uint64_t after = offset - run_state.code->len;
 
 		if (after < 2 * RUN_TRAP_LEN) /* it has come to its end */
 			gregs[REG_EFL] &= ~TRAP_FLAG;
 		return;
 	}
-	if (offset >= run.code->len)
+	if (offset >= run_state.code->len)
 		abort();
 	gregs[REG_EFL] &= ~TRAP_FLAG;
 	gregs[REG_RSP] = (greg_t)run_own_stack;
@@ -193,33 +144,6 @@ static void on_signal(int signal, siginfo_t *info, void *data)
 }
 
 /* ---- runs ---- */
-
-static void *map(size_t len, int protection)
-{
-	void *memory = mmap(NULL, len, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		abort();
-	return memory;
-}
-
-void run_init(const struct arch_ops *arch)
-{
-	const stack_t stack = {.ss_sp = map(SIGNAL_STACK_LEN, PROT_READ | PROT_WRITE),
-			       .ss_size = SIGNAL_STACK_LEN};
-	struct sigaction action = {.sa_sigaction = on_signal,
-				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-	run.arch = arch;
-	run.memory = map(2 * NATIVE_MAX, PROT_READ | PROT_WRITE | PROT_EXEC);
-	run.stack = map(2 * STACK_LEN, PROT_READ | PROT_WRITE);
-	mprotect(run.stack, STACK_LEN, PROT_NONE);
-	run.stack += STACK_LEN;
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-	sigaction(SIGTRAP, &action, NULL);
-}
 
 /* jmp *0(%rip), and the address. */
 static void put_jump(uint8_t *at, const void *to)
@@ -231,54 +155,22 @@ static void put_jump(uint8_t *at, const void *to)
 	memcpy(at + sizeof(jump), &target, sizeof(target));
 }
 
-void run_load(const struct native_code *code)
+void run_put_code(const struct native_code *code)
 {
-	run.code = code;
-	memcpy(run.memory, code->bytes, code->len);
-	put_jump(run.memory + code->len, run_not_false);
-	put_jump(run.memory + code->len + RUN_TRAP_LEN, run_false);
+	memcpy(run_state.memory, code->bytes, code->len);
+	put_jump(run_state.memory + code->len, run_not_false);
+	put_jump(run_state.memory + code->len + RUN_TRAP_LEN, run_false);
 }
 
-uint64_t run_stack(unsigned int offset, bool room)
+enum run_end run_code(bool steps)
 {
-	const unsigned int from = room ? STACK_LEN / 2 : RED_ZONE;
-
-	return (uint64_t)(uintptr_t)run.stack + from + offset;
-}
-
-/* What is above the red zone's end is the program's. */
-static bool is_stack_whole(void)
-{
-	const uint8_t *from =
-		(const uint8_t *)(uintptr_t)run.registers.general[run_machine.sp];
-
-	for (from -= RED_ZONE; from < run.stack + STACK_LEN; from++)
-		if (*from != PATTERN)
-			return false;
-	return true;
-}
-
-static bool is_unchanged(enum run_end end)
-{
-	if (!is_stack_whole())
-		return false;
-	return end == RUN_FAULT ||
-	       (memcmp(run_after.general, run.registers.general,
-		       REGISTERS * sizeof(*run_after.general)) == 0 &&
-		((run_after.flags ^ run.registers.flags) & run_machine.status) == 0);
-}
-
-enum run_end run_filter(const struct run_registers *registers, bool steps,
-			struct run_sums *sums)
-{
-	struct run_registers begin = *registers;
+	struct run_registers begin = run_state.registers;
 	enum run_end end;
 
-	run.registers = *registers;
-	run.sums = sums;
-	memset(run.stack, PATTERN, STACK_LEN);
 	begin.flags |= steps ? TRAP_FLAG : 0;
-	end = (enum run_end)run_enter(run.memory, &begin);
-	sums->changed += !is_unchanged(end);
+	end = (enum run_end)run_enter(run_state.memory, &begin);
+	memcpy(run_state.after.general, run_after.general,
+	       REGISTERS * sizeof(*run_after.general));
+	run_state.after.flags = run_after.flags;
 	return end;
 }
