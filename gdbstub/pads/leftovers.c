@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/pads/leftovers.h"
 
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "arch/displaced.h"
+#include "arch/native.h"
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/inferior/maps.h"
 #include "gdbstub/inferior/memory.h"
@@ -34,20 +36,34 @@ static bool is_of_pads(const char *maps, uint64_t addr)
 	return mapping_find(maps, addr, &mapping) && pad_memory_is_code(&mapping);
 }
 
-static bool any_pads(const char *maps)
+/* It traces another process in this memory (CLONE_VM). */
+static bool has_server(struct inferior *inferior, const struct mapping *mapping)
+{
+	struct native_shared shared;
+
+	return pad_memory_is_shared(mapping) &&
+	       inferior_read(inferior, mapping->start, &shared, sizeof(shared)) ==
+		       (ssize_t)sizeof(shared) &&
+	       (shared.server & FUTEX_TID_MASK) != 0;
+}
+
+/* Pads that are no living server's. */
+static bool any_left(struct inferior *inferior, const char *maps)
 {
 	struct mapping mapping;
+	bool any = false;
 
 	for (const char *line = maps; mapping_parse(line, &mapping);) {
 		const char *end = strchr(line, '\n');
 
-		if (pad_memory_is_code(&mapping))
-			return true;
+		if (has_server(inferior, &mapping))
+			return false;
+		any |= pad_memory_is_code(&mapping);
 		if (!end)
 			break;
 		line = end + 1;
 	}
-	return false;
+	return any;
 }
 
 /* The bytes from there on are a jump to a pad, and some of them are not the file's:
@@ -138,7 +154,7 @@ unsigned int leftovers_take_out(struct inferior *inferior)
 	const char *maps;
 
 	if (!inferior->arch->displaced || maps_read(inferior, &own, &maps) < 0 ||
-	    !any_pads(maps))
+	    !any_left(inferior, maps))
 		return 0;
 	look = calloc(1, sizeof(*look));
 	if (!look)

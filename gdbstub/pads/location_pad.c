@@ -56,16 +56,17 @@ enum { SEQUENCE_INSNS = 16 };
 static bool may_be_in_sequence(const struct location *location)
 {
 	const struct insn_pattern *pattern = &location->inferior->arch->sequence;
-	uint32_t insns[SEQUENCE_INSNS];
-	const uint64_t addr = location->addr - sizeof(insns);
+	uint64_t addr = location->addr;
+	uint32_t insn;
 
-	if (pattern->mask == 0 ||
-	    breakpoints_read_memory(location->inferior, addr, insns, sizeof(insns)) !=
-		    (ssize_t)sizeof(insns))
-		return false;
-	for (unsigned int i = 0; i < SEQUENCE_INSNS; i++)
-		if ((insns[i] & pattern->mask) == pattern->value)
+	for (unsigned int i = 0; pattern->mask != 0 && i < SEQUENCE_INSNS; i++) {
+		addr -= sizeof(insn);
+		if (breakpoints_read_memory(location->inferior, addr, &insn,
+					    sizeof(insn)) != (ssize_t)sizeof(insn))
+			return false; /* the text begins after it */
+		if ((insn & pattern->mask) == pattern->value)
 			return true;
+	}
 	return false;
 }
 

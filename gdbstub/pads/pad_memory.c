@@ -24,13 +24,22 @@
 
 #define FILE_NAME "truehit-pads"
 
-bool pad_memory_is_code(const struct mapping *mapping)
+static bool is_ours(const struct mapping *mapping)
 {
 	static const char shown[] = "/memfd:" FILE_NAME " (deleted)";
 
-	return mapping->permissions[2] == 'x' &&
-	       mapping->name_len == (int)sizeof(shown) - 1 &&
+	return mapping->name_len == (int)sizeof(shown) - 1 &&
 	       memcmp(mapping->name, shown, sizeof(shown) - 1) == 0;
+}
+
+bool pad_memory_is_code(const struct mapping *mapping)
+{
+	return is_ours(mapping) && mapping->permissions[2] == 'x';
+}
+
+bool pad_memory_is_shared(const struct mapping *mapping)
+{
+	return is_ours(mapping) && mapping->permissions[3] == 's';
 }
 
 static struct error *call_error(int64_t err, const char *what)

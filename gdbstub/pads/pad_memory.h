@@ -20,6 +20,8 @@ struct error *pad_memory_map_shared(const struct injection *injection, uint64_t 
 				    void **memory);
 /** Is that a mapping of code, of this server or another one? */
 bool pad_memory_is_code(const struct mapping *mapping);
+/** ... of the memory that filters share with a server? */
+bool pad_memory_is_shared(const struct mapping *mapping);
 void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len);
 
 #endif

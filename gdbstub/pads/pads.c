@@ -158,7 +158,7 @@ static struct error *look_at_memory(struct pads *pads)
 		       : NULL;
 }
 
-static struct error *plain_error(const char *why)
+static struct error *refusal_of(const char *why)
 {
 	return why ? error_create(0, "%s", why) : NULL;
 }
@@ -173,11 +173,11 @@ static struct error *place_site(struct pads *pads, struct decoder *decoder,
 					     site->filter, &site->pad);
 
 	if (!why || !site_filters(site))
-		return plain_error(why);
+		return refusal_of(why);
 	error = site_make_plain_filter(pads, site, text->addr, why);
 	return error ? error
-		     : plain_error(pad_placement_make(&pads->space, decoder, arch, text,
-						      site->filter, &site->pad));
+		     : refusal_of(pad_placement_make(&pads->space, decoder, arch, text,
+						     site->filter, &site->pad));
 }
 
 static struct error *check_start(const struct pads *pads, struct decoder *decoder,
@@ -187,10 +187,8 @@ static struct error *check_start(const struct pads *pads, struct decoder *decode
 
 	if (!why &&
 	    !insn_starts_at(pads->inferior, decoder, text->addr, text->insn_len))
-		why = "nothing says that an instruction begins there, and none has "
-		      "been "
-		      "executed yet";
-	return plain_error(why);
+		why = "nothing says that an instruction begins there";
+	return refusal_of(why);
 }
 
 static struct error *make(struct pads *pads, const struct site_wish *wish,

@@ -33,8 +33,7 @@ static struct error *map_shared(const struct injection *injection,
 	if (err == 0)
 		return NULL;
 	filter_memory_unmap(filters, injection);
-	return error_create(-err, "the kernel is not to tell the program when the "
-				  "server ends");
+	return error_create(-err, "the program would not be told of the server's end");
 }
 
 static struct error *map_memory(struct pads *pads)
@@ -151,7 +150,7 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 		return error;
 	counter = filter_memory_take(&pads->filters);
 	if (counter < 0)
-		return error_create(0, "there are %d others", COUNTERS - 1);
+		return error_create(0, "there are too many others");
 	place.shared = pads->filters.addr;
 	place.counter = filter_memory_addr(&pads->filters, (unsigned int)counter);
 	place.has_sequence = find_sequence(pads->inferior, &place.sequence);
