@@ -66,10 +66,10 @@ static bool any_left(struct inferior *inferior, const char *maps)
 	return any;
 }
 
-/* The bytes from there on are a jump to a pad, and some of them are not the file's:
- * puts these there. How many they are. */
-static unsigned int take_out(struct looking *look, uint64_t addr, const uint8_t *text,
-			     const uint8_t *file, size_t len)
+/* If the bytes from there on are a jump to a pad, and some of them are not the file's:
+ * puts these there. */
+static void take_out(struct looking *look, uint64_t addr, const uint8_t *text,
+		     const uint8_t *file, size_t len)
 {
 	const struct displaced_ops *ops = look->inferior->arch->displaced;
 	const unsigned int most = len < JUMP_LEN_MAX ? (unsigned int)len : JUMP_LEN_MAX;
@@ -78,19 +78,15 @@ static unsigned int take_out(struct looking *look, uint64_t addr, const uint8_t 
 
 	if (jump == 0 || memcmp(text, file, jump) == 0 || !is_of_pads(look->maps, to) ||
 	    inferior_write(look->inferior, addr, file, jump) < 0)
-		return 0;
+		return;
 	look->count++;
-	return jump;
 }
 
 static void look_at_chunk(struct looking *look, uint64_t addr, size_t len, size_t all)
 {
-	for (size_t at = 0; at < len;) {
-		const unsigned int jump = take_out(look, addr + at, look->text + at,
-						   look->file + at, all - at);
-
-		at += jump > 0 ? jump : 1;
-	}
+	/* The end of a jump may be the beginning of another one. */
+	for (size_t at = 0; at < len; at++)
+		take_out(look, addr + at, look->text + at, look->file + at, all - at);
 }
 
 static void look_at_text(struct looking *look)

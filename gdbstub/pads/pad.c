@@ -44,6 +44,7 @@ static bool append_nop(struct making *m)
 static bool append_copy(struct making *m, struct displaced *copy)
 {
 	m->ops->copy(m->decoder->insn, m->pad->addr + m->pad->len, copy);
+	m->pad->pushes_return |= copy->pushes_return;
 	return !copy->why_not &&
 	       append(m, copy->code, copy->len, copy->state, copy->nstates);
 }
@@ -84,10 +85,29 @@ const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
 	if (text->len < text->insn_len + m.ops->jump_len - 1)
 		return "what follows it cannot be read";
 	m.ops->copy(decoder->insn, text->addr, &copy);
+	text->leaves = copy.leaves;
 	pad_text_keep_near(text, arch, text->addr);
 	if (copy.refers)
 		pad_text_keep_near(text, arch, copy.reference);
 	return copy.why_not;
+}
+
+const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
+			  struct pad_text *text, struct pad_text *ret)
+{
+	const char *why;
+
+	if (text->leaves)
+		return "nothing says that an instruction follows it";
+	*ret = (struct pad_text){.addr = text->addr + text->insn_len,
+				 .len = text->len - text->insn_len};
+	memcpy(ret->bytes, text->bytes + text->insn_len, ret->len);
+	why = pad_text_check(decoder, arch, ret);
+	if (text->lowest < ret->lowest)
+		text->lowest = ret->lowest;
+	if (text->highest > ret->highest)
+		text->highest = ret->highest;
+	return why;
 }
 
 unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
@@ -110,32 +130,59 @@ unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 	return count;
 }
 
+static unsigned int smaller(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
 /* False: the pad is too far from the hop. */
-static bool plant(struct making *m, const struct jump_form *form)
+static bool plant(struct making *m, const struct pad_place *place)
 {
 	struct pad *pad = m->pad;
 
-	pad->jump_len = m->ops->jump_encode(form, pad->insn, pad->entry, pad->jump);
-	pad->planted =
-		pad->jump_len < m->text->insn_len ? pad->jump_len : m->text->insn_len;
+	pad->jump_len =
+		m->ops->jump_encode(place->form, pad->insn, pad->entry, pad->jump);
+	pad->planted = smaller(pad->jump_len, pad->insn_len);
+	if (place->next) {
+		const struct pad_next *next = &pad->next;
+
+		pad->next = *place->next;
+		memcpy(pad->jump + pad->insn_len, next->jump, next->jump_len);
+		pad->jump_len = pad->insn_len + next->jump_len;
+		pad->planted = pad->insn_len + smaller(next->jump_len, next->insn_len);
+	}
 	if (pad->entry != pad->addr)
 		pad->hop_len = m->ops->jump(pad->entry, pad->addr, pad->hop);
 	return pad->entry == pad->addr || pad->hop_len > 0;
 }
 
 /* What follows the instruction, as far as the jump's bytes reach into it. False: there
- * is no room for the way back. */
+ * is no room for the way back, or no copy of the next one, which has to have one. */
 static bool append_following(struct making *m)
 {
 	unsigned int at = m->text->insn_len;
 	struct displaced copy = {0};
 
+	m->pad->next.copy = m->pad->len;
 	while (at < m->pad->jump_len && decode(m, at) && append_copy(m, &copy)) {
 		if (copy.leaves)
 			return true;
 		at += m->decoder->insn->size;
 	}
+	if (m->pad->next.jump_len > 0 && at == m->text->insn_len)
+		return false;
 	return append_jump(m, m->text->addr + at);
+}
+
+/* The hop to the next instruction's copy. */
+static bool lead_to_next(struct making *m)
+{
+	struct pad_next *next = &m->pad->next;
+
+	if (next->jump_len > 0)
+		next->hop_len =
+			m->ops->jump(next->entry, m->pad->addr + next->copy, next->hop);
+	return next->jump_len == 0 || next->hop_len > 0;
 }
 
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
@@ -150,7 +197,7 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 			    .addr = place->addr,
 			    .insn = text->addr,
 			    .insn_len = text->insn_len};
-	if (!plant(&m, place->form))
+	if (!plant(&m, place))
 		return "its pad is too far from the hop to it";
 	if (filter && !append(&m, filter->bytes, filter->len, NULL, 0))
 		return "its filter is too long";
@@ -158,16 +205,25 @@ const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 	if (!append_nop(&m) || !decode(&m, 0) || !append_copy(&m, &copy))
 		return copy.why_not ? copy.why_not : "its copy is too long";
 	ret->body = ret->trap + arch->displaced->nop_len;
-	ret->pushes_return = copy.pushes_return;
-	return copy.leaves || append_following(&m) ? NULL : "the way back is too far";
+	if (!copy.leaves && !append_following(&m))
+		return "the way back is too far";
+	return lead_to_next(&m) ? NULL : "its pad is too far from the hop to it";
+}
+
+static const struct displaced_state *state_at(const struct pad *pad, unsigned int at)
+{
+	for (unsigned int i = 0; i < pad->nstates; i++)
+		if (pad->state[i].offset == at)
+			return &pad->state[i];
+	return NULL;
 }
 
 const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc)
 {
 	if (pc - pad->addr < pad->trap || pc == pad->entry)
 		return &pad->state[0];
-	for (unsigned int i = 0; i < pad->nstates; i++)
-		if (pad->addr + pad->state[i].offset == pc)
-			return &pad->state[i];
-	return NULL;
+	if (pad->next.jump_len > 0 && pc == pad->next.entry)
+		return state_at(pad, pad->next.copy);
+	return pc - pad->addr < pad->len ? state_at(pad, (unsigned int)(pc - pad->addr))
+					 : NULL;
 }

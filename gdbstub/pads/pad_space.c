@@ -274,6 +274,51 @@ bool pad_space_find(const struct pad_space *space, enum pad_kind kind, uint64_t 
 	       find_in_free(space, &wanted, addr);
 }
 
+/* Pages that there are, in which hops are tried, and where in each. */
+enum { PAGES_TRIED = 8, APART = 67 };
+
+/* The addresses in a page, from the range's start on. */
+static bool try_page(const struct pad_space *space, uint64_t lowest, uint64_t highest,
+		     unsigned int number, uint64_t *addr)
+{
+	const unsigned int each = (unsigned int)(space->page_size / APART);
+	unsigned int page = number / each;
+
+	for (int kind = 0; kind < PAD_KINDS; kind++) {
+		const struct pad_ranges *pages = &space->pages[kind];
+		const size_t first = first_after(pages, lowest);
+		const size_t last = first_after(pages, highest);
+
+		if (page < last - first) {
+			*addr = pages->range[first + page].start +
+				(uint64_t)(number % each) * APART;
+			return true;
+		}
+		page -= (unsigned int)(last - first);
+	}
+	return false;
+}
+
+bool pad_space_try(const struct pad_space *space, uint64_t lowest, uint64_t highest,
+		   unsigned int len, unsigned int number, uint64_t *addr)
+{
+	const unsigned int in_pages =
+		PAGES_TRIED * (unsigned int)(space->page_size / APART);
+	const uint64_t width = highest - lowest + 1;
+	uint64_t at;
+
+	if (number < in_pages) {
+		if (!try_page(space, lowest, highest, number, &at))
+			return false;
+	} else {
+		/* Multiples of the golden ratio are spread evenly. */
+		at = lowest +
+		     ((number - in_pages) * UINT32_C(0x9e3779b1) * width >> 32);
+	}
+	return at >= lowest && at <= highest &&
+	       pad_space_find(space, HOPS, at, at, len, addr);
+}
+
 bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr)
 {
 	const struct pad_range *widest = NULL;

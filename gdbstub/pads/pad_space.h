@@ -52,6 +52,11 @@ int pad_space_look(struct pad_space *space, const char *maps, uint64_t image);
  */
 bool pad_space_find(const struct pad_space *space, enum pad_kind kind, uint64_t lowest,
 		    uint64_t highest, unsigned int len, uint64_t *addr);
+/** Of many addresses from @lowest to @highest that differ in all their bytes, and where
+ * there is room for a hop of @len bytes: the one with this number, if it is one. Those
+ * in pages that there are come first. */
+bool pad_space_try(const struct pad_space *space, uint64_t lowest, uint64_t highest,
+		   unsigned int len, unsigned int number, uint64_t *addr);
 /** The middle of the widest range that is free, where @len bytes can be: far from all
  * that grows, and of no use for pads. False: there is none. */
 bool pad_space_middle(const struct pad_space *space, uint64_t len, uint64_t *addr);

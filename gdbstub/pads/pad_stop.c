@@ -40,7 +40,10 @@ static struct site *by_addr(const struct pads *pads, uint64_t pc)
 	if (entry)
 		return (struct site *)((char *)entry - offsetof(struct site, by_addr));
 	entry = table_find(&pads->by_entry, start);
-	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_entry))
+	if (entry)
+		return (struct site *)((char *)entry - offsetof(struct site, by_entry));
+	entry = table_find(&pads->by_next, start);
+	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_next))
 		     : NULL;
 }
 
@@ -312,9 +315,22 @@ static bool go_to_trap(struct thread *thread, const struct position *at)
 	       thread_set_pc(thread, pad->addr + pad->trap) == 0;
 }
 
+/* A step at the next instruction, which has a jump, too, is one of its copy. */
+static bool steps_next(const struct event *event, const struct position *at)
+{
+	const struct pad *pad = &at->site->pad;
+	uint64_t pc;
+
+	return pad->next.hop_len > 0 && ends_step(event, at) &&
+	       thread_get_pc(event->thread, &pc) == 0 && pc == pad->next.entry &&
+	       thread_set_pc(event->thread, pad->addr + pad->next.copy) == 0;
+}
+
 /* Is there nothing to tell of yet? */
 static bool goes_on(const struct event *event, const struct position *at)
 {
+	if (steps_next(event, at))
+		return true;
 	if (gives_filter_up(event, at))
 		return go_to_trap(event->thread, at);
 	return is_before(at) && ends_step(event, at);

@@ -118,9 +118,11 @@ static struct error *map_pages(struct pads *pads, const struct pad *pad)
 {
 	struct error *error = map_missing(pads, PADS, pad->addr, pad->len);
 
-	return error || pad->hop_len == 0
-		       ? error
-		       : map_missing(pads, HOPS, pad->entry, pad->hop_len);
+	if (!error && pad->hop_len > 0)
+		error = map_missing(pads, HOPS, pad->entry, pad->hop_len);
+	if (!error && pad->next.hop_len > 0)
+		error = map_missing(pads, HOPS, pad->next.entry, pad->next.hop_len);
+	return error;
 }
 
 /* ---- one ---- */
@@ -213,16 +215,25 @@ static struct error *make(struct pads *pads, const struct site_wish *wish,
 	return error ? error : map_pages(pads, &site->pad);
 }
 
+static int write_code(struct inferior *inferior, const struct pad *pad)
+{
+	int err = inferior_write(inferior, pad->addr, pad->code, pad->len);
+
+	if (err == 0 && pad->hop_len > 0)
+		err = inferior_write(inferior, pad->entry, pad->hop, pad->hop_len);
+	if (err == 0 && pad->next.hop_len > 0)
+		err = inferior_write(inferior, pad->next.entry, pad->next.hop,
+				     pad->next.hop_len);
+	return err;
+}
+
 static struct error *put_in_memory(struct pads *pads, struct site *site)
 {
 	const struct pad *pad = &site->pad;
 	const uint64_t trap = pad->addr + pad->trap;
 	const struct pad_page *page = find_page(pads, trap);
-	int err = inferior_write(pads->inferior, pad->addr, pad->code, pad->len);
+	int err = write_code(pads->inferior, pad);
 
-	if (err == 0 && pad->hop_len > 0)
-		err = inferior_write(pads->inferior, pad->entry, pad->hop,
-				     pad->hop_len);
 	if (err < 0)
 		return error_create(-err, "the pad cannot be written");
 	site->fd = page->fd;
@@ -230,6 +241,8 @@ static struct error *put_in_memory(struct pads *pads, struct site *site)
 	TAILQ_INSERT_TAIL(&pads->sites, site, link);
 	table_insert(&pads->by_addr, &site->by_addr, pad->addr);
 	table_insert(&pads->by_entry, &site->by_entry, pad->entry);
+	if (pad->next.hop_len > 0)
+		table_insert(&pads->by_next, &site->by_next, pad->next.entry);
 	table_insert(&pads->by_insn, &site->by_insn, pad->insn);
 	return NULL;
 }
@@ -256,6 +269,8 @@ static void forget(struct site *site)
 	TAILQ_REMOVE(&pads->sites, site, link);
 	table_remove(&pads->by_addr, &site->by_addr);
 	table_remove(&pads->by_entry, &site->by_entry);
+	if (site->pad.next.hop_len > 0)
+		table_remove(&pads->by_next, &site->by_next);
 	table_remove(&pads->by_insn, &site->by_insn);
 	pad_placement_undo(&pads->space, &site->pad);
 }
@@ -396,6 +411,7 @@ void pads_remove(struct inferior *inferior, bool gone)
 	table_deinit(&pads->by_page);
 	table_deinit(&pads->by_addr);
 	table_deinit(&pads->by_entry);
+	table_deinit(&pads->by_next);
 	table_deinit(&pads->by_insn);
 	pad_space_deinit(&pads->space);
 	free(pads);

@@ -18,7 +18,7 @@ static struct {
 	uintptr_t start, end;
 } text[RANGES_MAX];
 static int ntexts;
-static volatile long interrupts, from_elsewhere, sum, rounds;
+static volatile long interrupts, from_elsewhere, sum, rounds, added;
 static volatile double share;
 static volatile char letter;
 
@@ -78,9 +78,41 @@ __asm__(".text\n"
 	"sub $8, %rsp\n"
 	"add $8, %rsp\n"
 	"ret");
+/* A jump in the place of the first instruction, whose end is what follows, leads into
+ * the program itself. Some calls come to the second one without the first. */
+__asm__(".text\n"
+	".globl short_one, second_one\n"
+	".type short_one, @function\n"
+	"short_one:\n"
+	"nop\n"
+	"second_one:\n"
+	".byte 0x05, 3, 0, 0, 0\n" /* add $3, %eax */
+	"ret\n"
+	".size short_one, . - short_one");
+static long call_short_one(long i)
+{
+	long value = i;
+
+	/* Past the red zone. */
+	if (i % 4 == 3)
+		__asm__ volatile("sub $128, %%rsp; call second_one; add $128, %%rsp"
+				 : "+a"(value)
+				 :
+				 : "cc", "memory");
+	else
+		__asm__ volatile("sub $128, %%rsp; call short_one; add $128, %%rsp"
+				 : "+a"(value)
+				 :
+				 : "cc", "memory");
+	return value;
+}
 #else
 void after_gap(void)
 {
+}
+static long call_short_one(long i)
+{
+	return i + 3;
 }
 #endif
 void after_gap(void);
@@ -117,12 +149,15 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	if (argc > 2)
 		set_timer(PERIOD_US);
-	for (long i = 0; i < wanted; i++)
+	for (long i = 0; i < wanted; i++) {
 		turn(i);
+		added += call_short_one(i);
+	}
 	set_timer(0);
 	after_gap();
 	printf("%ld rounds, sum %ld, share %.2f, letter %c\n", rounds, sum, share,
 	       letter); /* END */
+	printf("%ld added\n", added);
 	printf("%ld from elsewhere of %s\n", from_elsewhere,
 	       interrupts > 10 ? "many" : "few");
 	return 0;

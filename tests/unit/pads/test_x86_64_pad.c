@@ -273,7 +273,7 @@ static unsigned int run_text(const struct user_regs_struct *regs, struct state *
 
 /* ---- runs ---- */
 
-static unsigned long stops, runs;
+static unsigned long stops, runs, nexts;
 static struct rng hops = {1126};
 
 /* The state as it would be without the pad. */
@@ -282,7 +282,8 @@ static unsigned int normalise(const struct pad *pad, struct state *state)
 	const struct displaced_state *found = pad_find_state(pad, state->regs.rip);
 
 	if (state->regs.rip - pad->addr >= pad->len &&
-	    (pad->hop_len == 0 || state->regs.rip != pad->entry))
+	    (pad->hop_len == 0 || state->regs.rip != pad->entry) &&
+	    (pad->next.hop_len == 0 || state->regs.rip != pad->next.entry))
 		return 0;
 	cr_assert_not_null(found, "at %llu of the pad",
 			   (unsigned long long)(state->regs.rip - pad->addr));
@@ -348,18 +349,23 @@ static void map_missing(struct pad_space *space, enum pad_kind kind, uint64_t ad
 	}
 }
 
-/* With a hop or without. */
-static bool place(const struct pad_text *text, const struct jump_form *form, bool hop,
-		  struct pad_space *space, struct pad *pad)
+static void look_at_space(struct pad_space *space)
 {
 	_cleanup_buffer_ struct buffer maps = {0};
-	struct pad_place at = {.form = form};
-	const char *why_not;
 
 	read_maps(&maps);
 	pad_space_init(space, PAGE, UINT64_C(1) << 47);
 	cr_assert_eq(pad_space_look(space, buffer_string(&maps), (uint64_t)&decoder),
 		     0);
+}
+
+/* With a hop or without; @next: the next instruction's, or NULL. */
+static bool place(const struct pad_text *text, const struct jump_form *form, bool hop,
+		  const struct pad_next *next, struct pad_space *space, struct pad *pad)
+{
+	struct pad_place at = {.form = form, .next = next};
+	const char *why_not;
+
 	if (!pad_space_find(space, hop ? HOPS : PADS, form->lowest, form->highest,
 			    PAD_BODY_MAX, &at.entry))
 		return false;
@@ -368,9 +374,12 @@ static bool place(const struct pad_text *text, const struct jump_form *form, boo
 		struct pad_text near = *text;
 
 		pad_text_keep_near(&near, arch_native(), at.entry);
+		if (next)
+			pad_text_keep_near(&near, arch_native(), next->entry);
 		map_missing(space, HOPS, at.entry, JUMP_LEN_MAX);
-		cr_assert(pad_space_find(space, PADS, near.lowest, near.highest,
-					 PAD_BODY_MAX, &at.addr));
+		if (!pad_space_find(space, PADS, near.lowest, near.highest,
+				    PAD_BODY_MAX, &at.addr))
+			return false;
 	}
 	why_not = pad_make(&decoder, arch_native(), text, &at, NULL, pad);
 	cr_assert_null(why_not, "%s", why_not);
@@ -380,12 +389,84 @@ static bool place(const struct pad_text *text, const struct jump_form *form, boo
 	return true;
 }
 
+/* The next instruction has a jump, too, to one of the places that it can lead to. */
+static bool place_with_next(struct pad_text *text, struct pad_space *space,
+			    struct pad *pad)
+{
+	const struct displaced_ops *ops = arch_native()->displaced;
+	struct jump_form forms[JUMP_FORMS_MAX];
+	struct pad_text following, changed;
+	struct pad_next next = {0};
+	const struct jump_form *form;
+
+	if (pad_text_next(&decoder, arch_native(), text, &following))
+		return false;
+	form = &forms[rng_below(&hops, pad_forms(arch_native(), &following, forms))];
+	next.insn = following.addr;
+	next.insn_len = following.insn_len;
+	for (unsigned int i = 1000, n = i + rng_below(&hops, 200); n > i; n--)
+		if (pad_space_try(space, form->lowest, form->highest, JUMP_LEN_MAX, n,
+				  &next.entry))
+			break;
+	if (next.entry == 0)
+		return false;
+	next.jump_len = ops->jump_encode(form, next.insn, next.entry, next.jump);
+	if (text->insn_len + next.jump_len > JUMP_LEN_MAX)
+		return false;
+	map_missing(space, HOPS, next.entry, JUMP_LEN_MAX);
+	cr_assert_eq(pad_space_take(space, next.entry, JUMP_LEN_MAX), 0);
+	changed = *text;
+	memcpy(changed.bytes + text->insn_len, next.jump, next.jump_len);
+	form = &forms[rng_below(&hops, pad_forms(arch_native(), &changed, forms))];
+	if (!place(text, form, true, &next, space, pad))
+		return false;
+	memcpy((void *)next.entry, pad->next.hop, pad->next.hop_len);
+	return true;
+}
+
 static void unplace(struct pad_space *space)
 {
 	for (unsigned int kind = 0; kind < PAD_KINDS; kind++)
 		for (size_t i = 0; i < space->pages[kind].count; i++)
 			munmap((void *)space->pages[kind].range[i].start, PAGE);
 	pad_space_deinit(space);
+}
+
+static void plant(const struct pad *pad, const char *name)
+{
+	memcpy(region + CODE, pad->jump, pad->planted);
+	cr_assert_eq(memcmp(region + CODE, pad->jump, pad->jump_len), 0,
+		     "%s: the jump's end is not what follows", name);
+}
+
+/* From the instruction on, and by the jump at the next one. */
+static void compare_with_next(struct pad_text *text,
+			      const struct user_regs_struct *regs, struct rng rng,
+			      const struct bytes *insn, const struct bytes *follower,
+			      const char *name)
+{
+	static struct state states[STATES];
+	struct user_regs_struct from = *regs;
+	struct pad_space space;
+	struct pad pad;
+
+	look_at_space(&space);
+	if (place_with_next(text, &space, &pad)) {
+		for (unsigned int skip = 0; skip <= 1; skip++) {
+			struct rng again = rng;
+			unsigned int count;
+
+			from.rip = text->addr + (skip ? text->insn_len : 0);
+			fill(insn, follower, &again);
+			count = run_text(&from, states);
+			again = rng;
+			fill(insn, follower, &again);
+			plant(&pad, name);
+			run_pad(&pad, &from, states, count, name);
+			nexts++;
+		}
+	}
+	unplace(&space);
 }
 
 static void compare_forms(const struct pad_text *text,
@@ -406,12 +487,11 @@ static void compare_forms(const struct pad_text *text,
 		struct pad_space space;
 		struct pad pad;
 
-		if (place(text, &forms[i], hop, &space, &pad)) {
+		look_at_space(&space);
+		if (place(text, &forms[i], hop, NULL, &space, &pad)) {
 			again = rng;
 			fill(insn, follower, &again);
-			memcpy(region + CODE, pad.jump, pad.planted);
-			cr_assert_eq(memcmp(region + CODE, pad.jump, pad.jump_len), 0,
-				     "%s: the jump's end is not what follows", name);
+			plant(&pad, name);
 			run_pad(&pad, regs, states, count, name);
 		}
 		unplace(&space);
@@ -436,6 +516,7 @@ static void compare(const struct bytes *insn, const struct bytes *follower,
 		 decoder.insn->op_str);
 	regs = make_registers(rng);
 	compare_forms(&text, &regs, fixed, insn, follower, name);
+	compare_with_next(&text, &regs, fixed, insn, follower, name);
 }
 
 Test(x86_64_pad, every_stop_is_one_of_the_text, .timeout = 600)
@@ -449,6 +530,8 @@ Test(x86_64_pad, every_stop_is_one_of_the_text, .timeout = 600)
 		for (size_t j = 0; j < COUNT(followers); j++)
 			compare(&instructions[i], &followers[j], &rng);
 	decoder_deinit(&decoder);
-	cr_log_info("%lu runs, %lu stops", runs, stops);
-	cr_assert_geq(stops, 5000);
+	cr_log_info("%lu runs, %lu stops; %lu runs with a jump at the next instruction",
+		    runs, stops, nexts);
+	cr_assert_geq(stops, 10000);
+	cr_assert_geq(nexts, 500);
 }
