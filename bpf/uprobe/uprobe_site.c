@@ -26,8 +26,7 @@ static bool is_settled(const struct uprobe_placement *placement)
 {
 	const struct location *location = placement->base.location;
 
-	return placement->pad.site || location->hot || location->crowded ||
-	       location->conditions.count == 0;
+	return placement->pad.site || location->hot || location->conditions.count == 0;
 }
 
 unsigned int uprobe_note_hot(struct engine *engine, bool *any)

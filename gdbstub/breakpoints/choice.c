@@ -90,8 +90,7 @@ static const struct hit_costs *find_costs(const struct engines *engines)
 
 static bool may_have_pad(const struct engines *engines, const struct location *location)
 {
-	return engines->pads != PADS_OFF && !engines->others_run &&
-	       !location->padless && !location->crowded;
+	return engines->pads != PADS_OFF && !engines->others_run && !location->padless;
 }
 
 /*

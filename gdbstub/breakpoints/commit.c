@@ -10,7 +10,9 @@
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/control/control.h"
 #include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/pads/pads.h"
 #include "gdbstub/breakpoints/share.h"
+#include "gdbstub/text/trap.h"
 #include "gdbstub/text/traps.h"
 #include "gdbstub/breakpoints/watch.h"
 
@@ -55,6 +57,8 @@ static bool need_commit(const struct breakpoints *breakpoints, bool only_unwante
 {
 	const struct location *location;
 
+	if (breakpoints->any_doubtful)
+		return true;
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!location->wanted || (!only_unwanted && needs_commit(location)))
 			return true;
@@ -87,6 +91,30 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	return location_switch(location, LOCATION_IN);
 }
 
+/* A jump may end with bytes of others' traps, which have come or gone: then it is made
+ * anew. That changes the ends of those before it only, so this ends. */
+static struct error *settle_jumps(struct breakpoints *breakpoints)
+{
+	struct location *location;
+	struct error *error = NULL;
+
+	while (!error && breakpoints->any_doubtful) {
+		breakpoints->any_doubtful = false;
+		TAILQ_FOREACH (location, &breakpoints->locations, link) {
+			if (error || !location->doubtful)
+				continue;
+			location->doubtful = false;
+			if (location->state != LOCATION_IN || !location->trap ||
+			    trap_is_planted(location))
+				continue;
+			location_take_out(location, false);
+			if (location->wanted)
+				error = location_put_in(breakpoints, location);
+		}
+	}
+	return error;
+}
+
 bool locations_are_outdated(const struct breakpoints *breakpoints)
 {
 	const struct location *location;
@@ -100,6 +128,7 @@ bool locations_are_outdated(const struct breakpoints *breakpoints)
 
 void locations_move_outdated(struct breakpoints *breakpoints)
 {
+	_cleanup_error_ struct error *lost = NULL;
 	struct location *location;
 	bool any = false;
 
@@ -117,8 +146,13 @@ void locations_move_outdated(struct breakpoints *breakpoints)
 				    breakpoint_type_name(location->type),
 				    (uintmax_t)location->addr, error_text(error));
 	}
-	if (any)
-		traps_update_shadow(breakpoints, false);
+	lost = settle_jumps(breakpoints);
+	if (lost)
+		log_warning("a breakpoint is lost: %s", error_text(lost));
+	if (!any)
+		return;
+	pads_are_made(breakpoints->inferior);
+	traps_update_shadow(breakpoints, false);
 }
 
 static struct error *drop_unwanted(struct breakpoints *breakpoints, bool stepping,
@@ -154,6 +188,9 @@ static struct error *commit_locations(struct breakpoints *breakpoints)
 		if (!error)
 			error = location_commit(breakpoints, location);
 	}
+	if (!error)
+		error = settle_jumps(breakpoints);
+	pads_are_made(breakpoints->inferior);
 	return error;
 }
 

@@ -275,7 +275,7 @@ static bool is_in_jump(const struct location *location, const struct location *o
 		return false;
 	if (location->addr == other->addr)
 		return location->inferior != other->inferior;
-	return location->addr - other->addr < other->trap->span;
+	return location->addr - other->addr < other->trap_span;
 }
 
 /* The first one to whose pad a jump leads that the location would be in, or NULL. */
@@ -299,29 +299,46 @@ static struct location *find_jump(const struct location *location)
 	return NULL;
 }
 
-/* Where another location is to be, no jump may be: its bytes are not the text's. */
-static struct error *make_way(const struct location *location)
+/* Where another location is to be, no jump may be, whose pad has a copy of what is
+ * there. The last one comes first in the list. */
+static void make_way(const struct location *location, struct location_list *away)
 {
-	struct error *error = NULL;
-	struct location *other;
+	struct location *other, *before;
 
-	while (!error && location->type <= BREAKPOINT_HARDWARE &&
-	       (other = find_jump(location))) {
-		other->crowded = true;
+	while (location->type <= BREAKPOINT_HARDWARE && (other = find_jump(location))) {
 		location_take_out(other, false);
-		if (other->wanted)
-			error = location_put_in(other->inferior->breakpoints, other);
+		before = TAILQ_FIRST(away);
+		while (before && before->addr > other->addr)
+			before = TAILQ_NEXT(before, way_link);
+		if (before)
+			TAILQ_INSERT_BEFORE(before, other, way_link);
+		else
+			TAILQ_INSERT_TAIL(away, other, way_link);
 	}
-	return error;
 }
 
-struct error *location_install(struct breakpoints *breakpoints,
-			       struct location *location)
+/* By jumps that end with what is there now. */
+static void come_back(struct location_list *away)
 {
-	struct error *error = make_way(location);
+	struct location *location;
 
-	if (!error)
-		error = location_put_in(breakpoints, location);
+	TAILQ_FOREACH (location, away, way_link) {
+		_cleanup_error_ struct error *error =
+			location->wanted
+				? location_put_in(location->inferior->breakpoints,
+						  location)
+				: NULL;
+
+		if (error)
+			log_warning("%s *0x%jx is lost: %s",
+				    breakpoint_type_name(location->type),
+				    (uintmax_t)location->addr, error_text(error));
+	}
+}
+
+static struct error *install(struct breakpoints *breakpoints, struct location *location)
+{
+	struct error *error = location_put_in(breakpoints, location);
 
 	if (!error && location->type == BREAKPOINT_SOFTWARE)
 		return insist_on_slot(breakpoints, location);
@@ -345,6 +362,18 @@ struct error *location_install(struct breakpoints *breakpoints,
 	}
 	if (error && error_errno(error) == ENOSPC)
 		return refuse(breakpoints, location, error);
+	return error;
+}
+
+struct error *location_install(struct breakpoints *breakpoints,
+			       struct location *location)
+{
+	struct location_list away = TAILQ_HEAD_INITIALIZER(away);
+	struct error *error;
+
+	make_way(location, &away);
+	error = install(breakpoints, location);
+	come_back(&away);
 	return error;
 }
 

@@ -89,10 +89,13 @@ enum trap_fate {
 	TRAP_CHANGED,  /* the program has changed the code under it and after it */
 };
 
+enum { TRAP_CODE_MAX = 16 }; /* bytes of a trap, with what follows */
+
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
 	TAILQ_ENTRY(location) watch_link; /* in breakpoints->watchpoints */
+	TAILQ_ENTRY(location) way_link;	  /* while it makes way for another one */
 	struct table_entry by_cell, by_place, by_number; /* index.h */
 	struct inferior *inferior;
 	unsigned int number; /* of the inferior's locations, for people; from 1 up */
@@ -104,11 +107,13 @@ struct location {
 
 	bool wanted; /* the client wants it now */
 	enum location_state state;
-	struct engine *engine; /* who serves it; NULL if OUT */
-	void *engine_data;     /* the engine's own */
-	struct trap *trap;     /* if it is served by a trap in the text (trap.h), */
-	unsigned int trap_len; /* ... which takes so many bytes */
-	enum trap_fate fate;   /* what has become of that */
+	struct engine *engine;	/* who serves it; NULL if OUT */
+	void *engine_data;	/* the engine's own */
+	struct trap *trap;	/* if it is served by a trap in the text (trap.h), */
+	unsigned int trap_len;	/* ... which takes so many bytes, */
+	unsigned int trap_span; /* and so many, with what follows, make it work */
+	bool doubtful; /* ... others' traps that are there have come or gone since */
+	enum trap_fate fate;	     /* what has become of that */
 	unsigned int dropped, moved; /* how often it was put in anew for that */
 	uint64_t lifted_in;	     /* engines.shadow_round + 1: lifted, and in the
 				      * shadow */
@@ -116,8 +121,6 @@ struct location {
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
 	char *why;	    /* why this engine, for people; or NULL */
 	bool padless;	    /* it was to have a pad, and cannot */
-	bool crowded;	    /* another location is, or was, in the bytes that a jump to
-			     * a pad would take there */
 	bool hot;	    /* its false hits have cost more than a pad does */
 	bool restartable;   /* it is known to be in a restartable sequence (rseq(2)),
 			     * which must be executed in place */

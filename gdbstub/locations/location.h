@@ -31,8 +31,9 @@ struct breakpoints {
 				      (look_after.h); 0 */
 	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
 	struct table old_by_addr;
-	bool inspected; /* since the last resume, its traps (trap_inspection.h) */
-	bool swept;	/* since the last resume, for locations that have vanished */
+	bool inspected;	   /* since the last resume, its traps (trap_inspection.h) */
+	bool swept;	   /* since the last resume, for locations that have vanished */
+	bool any_doubtful; /* locations */
 	bool uprobed; /* the kernel has, or has had, traps of its own in this memory */
 	struct sequences_free sequences_free;
 	char *refusal; /* why the last location that found no slot since the last

@@ -5,6 +5,7 @@
 
 #include "arch/native.h"
 #include "gdbstub/base/cleanup.h"
+#include "gdbstub/locations/index.h"
 
 _Static_assert((int)NATIVE_GAPS == (int)SHADOW_GAPS, "filters see all gaps");
 
@@ -60,6 +61,24 @@ static size_t list_traps(const struct inferiors *inferiors, struct shadow_range 
 	return count;
 }
 
+/* What a jump of another location's ends with, or its own, may be other bytes now. */
+static void doubt_jumps(const struct location *location)
+{
+	struct breakpoints *breakpoints = location->inferior->breakpoints;
+	struct location *other;
+	struct index_walk walk;
+
+	for (other = index_begin_near(&walk, breakpoints, location->addr, 1,
+				      TRAP_CODE_MAX);
+	     other; other = index_next(&walk)) {
+		if (!other->trap || other->trap_span == other->trap_len ||
+		    location->addr - other->addr >= other->trap_span)
+			continue;
+		other->doubtful = true;
+		breakpoints->any_doubtful = true;
+	}
+}
+
 /* What is lifted for a step comes again: the shadow has it still. */
 void traps_changed(struct location *location)
 {
@@ -68,6 +87,7 @@ void traps_changed(struct location *location)
 
 	if (!location->trap)
 		return;
+	doubt_jumps(location);
 	if (location->state != LOCATION_IN) {
 		engines->shadow_lifted += !is_lifted;
 		location->lifted_in = engines->shadow_round + 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gdbstub/base/cleanup.h"
+#include "gdbstub/inferior/memory.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/sequences.h"
 #include "gdbstub/text/decoder.h"
@@ -21,10 +22,17 @@ static bool are_wanted(const struct location *location)
 
 	return (engines->pads == PADS_ALWAYS ||
 		(engines->pads == PADS_AUTO && location->hot)) &&
-	       !engines->others_run && !location->crowded;
+	       !engines->others_run;
 }
 
-/* Is another location in the bytes that the jump takes? */
+/* A probe of the kernel's in the text: nobody can tell when it comes and goes. */
+static bool is_probe(const struct location *location)
+{
+	return location->state != LOCATION_OUT && location->trap &&
+	       location->engine->ops->kernel_traps && !trap_is_jump(location);
+}
+
+/* Is one in the bytes that the jump takes? */
 static bool is_crowded(const struct location *location, unsigned int span)
 {
 	const struct location *other;
@@ -33,9 +41,37 @@ static bool is_crowded(const struct location *location, unsigned int span)
 	for (other = index_begin(&walk, location->inferior->breakpoints,
 				 location->addr + 1, location->addr + span - 1);
 	     other; other = index_next(&walk))
-		if (other->type <= BREAKPOINT_HARDWARE)
+		if (is_probe(other))
 			return true;
 	return false;
+}
+
+/* A number that tells of all others that may be in the way of a jump. */
+static uint64_t number_neighbours(const struct location *location)
+{
+	const struct location *other;
+	struct index_walk walk;
+	uint64_t number = 0;
+
+	for (other = index_begin(&walk, location->inferior->breakpoints,
+				 location->addr + 1,
+				 location->addr + TRAP_CODE_MAX - 1);
+	     other; other = index_next(&walk))
+		if (other->type <= BREAKPOINT_HARDWARE)
+			number += UINT64_C(2) * other->number + is_probe(other);
+	return number;
+}
+
+/* One that is being closed may still be there. */
+static bool is_end_there(const struct location *location, const struct pad *pad)
+{
+	const unsigned int len = pad->jump_len - pad->planted;
+	uint8_t end[JUMP_LEN_MAX];
+
+	return len == 0 ||
+	       (inferior_read(location->inferior, location->addr + pad->planted, end,
+			      len) == (ssize_t)len &&
+		memcmp(end, pad->jump + pad->planted, len) == 0);
 }
 
 /* A filter's reads would be hits. */
@@ -77,7 +113,9 @@ static const char *why_not(const struct location *location, const struct pad *pa
 	const struct thread *thread = TAILQ_FIRST(&location->inferior->threads);
 
 	if (is_crowded(location, pad->jump_len))
-		return "another breakpoint is in the bytes that a jump takes there";
+		return "a probe is in the bytes that a jump takes there";
+	if (!is_end_there(location, pad))
+		return "what follows it is about to change";
 	if (sequences_near(location, pad->jump_len))
 		return "it is in a restartable sequence (rseq), or right before one";
 	if (may_be_in_sequence(location))
@@ -91,9 +129,6 @@ static const char *why_unwanted(const struct location *location)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
-	if (location->crowded)
-		return "another breakpoint is or was in the bytes that a jump takes "
-		       "there";
 	if (engines->others_run)
 		return "in non-stop mode there are none";
 	return engines->pads == PADS_AUTO
@@ -137,6 +172,7 @@ void location_pad_make(struct location_pad *pad, struct location *location,
 	}
 	error = site_create(location->inferior, &wish, &pad->site);
 	why = error ? error_text(error) : why_not(location, &pad->site->pad);
+	pad->neighbours = number_neighbours(location);
 	location->padless = why || is_outdone(location, pad->site);
 	if (why)
 		refuse(pad, why);
@@ -153,6 +189,8 @@ bool location_pad_is_outdated(const struct location_pad *pad,
 			      const struct location *location)
 {
 	return pad->wanted != are_wanted(location) ||
+	       (pad->wanted && !pad->site &&
+		pad->neighbours != number_neighbours(location)) ||
 	       (pad->site &&
 		((site_filters(pad->site) && is_reading_watched(location)) ||
 		 site_filter_is_outdated(pad->site)));

@@ -9,9 +9,10 @@
 
 /** Of one that is in place. Zeros: there is none. */
 struct location_pad {
-	bool wanted;	   /* when it was put in */
-	struct site *site; /* NULL: there is none, */
-	char *why_not;	   /* and why not, for people */
+	bool wanted;	     /* when it was put in */
+	struct site *site;   /* NULL: there is none, */
+	char *why_not;	     /* and why not, for people */
+	uint64_t neighbours; /* ... which others were near then */
 };
 
 /** Makes a pad, if one is wanted: sets .site, or .why_not. @trap_stays: see

@@ -70,6 +70,14 @@ void pad_text_keep_near(struct pad_text *text, const struct arch_ops *arch,
 		text->highest = reference + reach;
 }
 
+void pad_text_init(struct pad_text *text, uint64_t addr, const uint8_t *bytes,
+		   size_t len)
+{
+	*text = (struct pad_text){.addr = addr, .len = len, .until = len};
+	memcpy(text->bytes, bytes, len);
+	memcpy(text->planted, bytes, len);
+}
+
 const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
 			   struct pad_text *text)
 {
@@ -99,10 +107,13 @@ const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
 
 	if (text->leaves)
 		return "nothing says that an instruction follows it";
-	*ret = (struct pad_text){.addr = text->addr + text->insn_len,
-				 .len = text->len - text->insn_len};
-	memcpy(ret->bytes, text->bytes + text->insn_len, ret->len);
+	pad_text_init(ret, text->addr + text->insn_len, text->bytes + text->insn_len,
+		      text->len - text->insn_len);
+	memcpy(ret->planted, text->planted + text->insn_len, ret->len);
+	ret->until = text->until - text->insn_len;
 	why = pad_text_check(decoder, arch, ret);
+	if (!why && ret->insn_len > ret->until)
+		why = "another breakpoint is there";
 	if (text->lowest < ret->lowest)
 		text->lowest = ret->lowest;
 	if (text->highest > ret->highest)
@@ -113,7 +124,7 @@ const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
 unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 		       struct jump_form forms[JUMP_FORMS_MAX])
 {
-	const unsigned int all = arch->displaced->jump_forms(text->addr, text->bytes,
+	const unsigned int all = arch->displaced->jump_forms(text->addr, text->planted,
 							     text->insn_len, forms);
 	unsigned int count = 0;
 
@@ -156,7 +167,8 @@ static bool plant(struct making *m, const struct pad_place *place)
 	return pad->entry == pad->addr || pad->hop_len > 0;
 }
 
-/* What follows the instruction, as far as the jump's bytes reach into it. False: there
+/* What follows the instruction, as far as the jump's bytes reach into it, and up to the
+ * next location, which is to be hit. False: there
  * is no room for the way back, or no copy of the next one, which has to have one. */
 static bool append_following(struct making *m)
 {
@@ -164,7 +176,8 @@ static bool append_following(struct making *m)
 	struct displaced copy = {0};
 
 	m->pad->next.copy = m->pad->len;
-	while (at < m->pad->jump_len && decode(m, at) && append_copy(m, &copy)) {
+	while (at < m->pad->jump_len && decode(m, at) &&
+	       at + m->decoder->insn->size <= m->text->until && append_copy(m, &copy)) {
 		if (copy.leaves)
 			return true;
 		at += m->decoder->insn->size;

@@ -39,11 +39,16 @@ enum {
 	PAD_STATES_MAX = 24,
 };
 
-/** The text that a pad is made for, as it is without traps and jumps. */
+enum { PAD_TEXT_MAX = 2 * JUMP_LEN_MAX + INSN_LEN_MAX };
+
+/** The text that a pad is made for. */
 struct pad_text {
-	uint64_t addr; /* of the instruction, where it begins */
-	uint8_t bytes[2 * JUMP_LEN_MAX + INSN_LEN_MAX];
-	size_t len;		  /* bytes that are known */
+	uint64_t addr;		       /* of the instruction, where it begins */
+	uint8_t bytes[PAD_TEXT_MAX];   /* without traps and jumps */
+	uint8_t planted[PAD_TEXT_MAX]; /* with those of others, for the jump's end */
+	size_t len;		       /* bytes that are known */
+	size_t until; /* so many of them come before the next location: what is copied
+		       */
 	unsigned int insn_len;	  /* the instruction's */
 	bool leaves;		  /* the instruction after it is not the next one */
 	uint64_t lowest, highest; /* where a pad for it can be */
@@ -92,6 +97,9 @@ struct pad {
 	bool pushes_return; /* displaced.pushes_return */
 };
 
+/** No other location is in these bytes, at most PAD_TEXT_MAX of them, at @addr. */
+void pad_text_init(struct pad_text *text, uint64_t addr, const uint8_t *bytes,
+		   size_t len);
 /** Decodes the instruction: sets what @text has after .len. Returns why it can have no
  * pad, for people ("it ..."); NULL: it can. */
 const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,

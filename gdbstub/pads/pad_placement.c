@@ -107,7 +107,7 @@ static const char *place_before(struct placing *p, const struct jump_form *form,
 							 next->jump);
 	if (text.insn_len + next->jump_len > JUMP_LEN_MAX)
 		return nowhere;
-	memcpy(text.bytes + text.insn_len, next->jump, next->jump_len);
+	memcpy(text.planted + text.insn_len, next->jump, next->jump_len);
 	if (pad_space_take(p->space, next->entry, p->arch->displaced->jump_len) < 0)
 		return "out of memory";
 	why = place(p, &text);

@@ -14,14 +14,17 @@
 #include "gdbstub/inferior/maps.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
+#include "gdbstub/locations/index.h"
 #include "gdbstub/pads/injected_call.h"
-#include "gdbstub/text/insn_start.h"
 #include "gdbstub/pads/pad_memory.h"
 #include "gdbstub/pads/pad_placement.h"
 #include "gdbstub/pads/pad_stop.h"
 #include "gdbstub/pads/pads_state.h"
 #include "gdbstub/pads/site_filter.h"
+#include "gdbstub/text/insn_start.h"
 #include "gdbstub/text/text.h"
+
+enum { ASKED_MAX = 200 }; /* times, of the program's symbols */
 
 /* ---- all of them ---- */
 
@@ -127,17 +130,35 @@ static struct error *map_pages(struct pads *pads, const struct pad *pad)
 
 /* ---- one ---- */
 
+/* How many bytes there are up to the next one, at most @len. */
+static size_t next_location(const struct inferior *inferior, uint64_t addr, size_t len)
+{
+	const struct location *location;
+	struct index_walk walk;
+	size_t nearest = len;
+
+	for (location = index_begin(&walk, inferior->breakpoints, addr + 1,
+				    addr + len - 1);
+	     location; location = index_next(&walk))
+		if (location->type <= BREAKPOINT_HARDWARE &&
+		    location->addr - addr < nearest)
+			nearest = location->addr - addr;
+	return nearest;
+}
+
 static struct error *read_text(struct inferior *inferior, uint64_t addr,
 			       struct pad_text *ret)
 {
-	const ssize_t n =
-		breakpoints_read_memory(inferior, addr, ret->bytes, sizeof(ret->bytes));
+	uint8_t bytes[PAD_TEXT_MAX];
+	const ssize_t n = breakpoints_read_memory(inferior, addr, bytes, sizeof(bytes));
 
-	ret->addr = addr;
-	ret->len = n > 0 ? (size_t)n : 0;
-	return n > 0 ? NULL
-		     : error_create(n < 0 ? (int)-n : EIO,
+	if (n <= 0)
+		return error_create(n < 0 ? (int)-n : EIO,
 				    "the instruction cannot be read");
+	pad_text_init(ret, addr, bytes, (size_t)n);
+	traps_show_planted(inferior, addr, ret->planted, ret->len);
+	ret->until = next_location(inferior, addr, ret->len);
+	return NULL;
 }
 
 /* Once for each map. */
@@ -182,13 +203,34 @@ static struct error *place_site(struct pads *pads, struct decoder *decoder,
 						     site->filter, &site->pad));
 }
 
-static struct error *check_start(const struct pads *pads, struct decoder *decoder,
+static void forget_symbols(struct pads *pads)
+{
+	symbols_destroy(take_ptr(pads->symbols));
+}
+
+/* To make them takes long, and they answer for some seconds only. */
+static struct symbols *symbols_of(struct pads *pads)
+{
+	const uint64_t number = maps_number(pads->inferior);
+
+	if (number == 0 || number != pads->symbols_number || pads->asked == ASKED_MAX)
+		forget_symbols(pads);
+	if (!pads->symbols) {
+		pads->symbols = symbols_create(pads->inferior);
+		pads->symbols_number = number;
+		pads->asked = 0;
+	}
+	pads->asked++;
+	return pads->symbols;
+}
+
+static struct error *check_start(struct pads *pads, struct decoder *decoder,
 				 struct pad_text *text)
 {
 	const char *why = pad_text_check(decoder, pads->inferior->arch, text);
 
-	if (!why &&
-	    !insn_starts_at(pads->inferior, decoder, text->addr, text->insn_len))
+	if (!why && !insn_starts_at(pads->inferior, symbols_of(pads), decoder,
+				    text->addr, text->insn_len))
 		why = "nothing says that an instruction begins there";
 	return refusal_of(why);
 }
@@ -354,6 +396,12 @@ struct error *site_create(struct inferior *inferior, const struct site_wish *wis
 	return NULL;
 }
 
+void pads_are_made(struct inferior *inferior)
+{
+	if (inferior->pads)
+		forget_symbols(inferior->pads);
+}
+
 /* ---- the end ---- */
 
 /* SIGKILL of the server would leave a thread with the registers of a call that it makes
@@ -398,6 +446,7 @@ void pads_remove(struct inferior *inferior, bool gone)
 		return;
 	if (!gone)
 		unmap_all(pads);
+	forget_symbols(pads);
 	inferior->pads = NULL;
 	inferior->filter_shadow = NULL;
 	while ((site = TAILQ_FIRST(&pads->sites))) {

@@ -71,6 +71,9 @@ void site_forget_hits(struct site *site);
  * what was in the filter's way is gone. */
 bool site_filter_is_outdated(const struct site *site);
 
+/** Frees what is kept for making pads: those that were wanted are made. */
+void pads_are_made(struct inferior *inferior);
+
 /** A thread that is about to be resumed goes on in a pad if it has passed the trap
  * there; @signal: one that it is given goes first. */
 void pads_enter(struct thread *thread, int signal);

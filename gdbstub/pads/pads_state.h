@@ -19,7 +19,10 @@ struct pad_page {
 struct pads {
 	struct inferior *inferior;
 	struct pad_space space;
-	uint64_t looked_at; /* maps_number() when it was looked at */
+	uint64_t looked_at;	 /* maps_number() when it was looked at */
+	struct symbols *symbols; /* while locations are put in; NULL */
+	uint64_t symbols_number; /* ... maps_number() when they were made, */
+	unsigned int asked;	 /* and how often they were asked */
 	struct filter_memory filters;
 	struct small_stacks small_stacks;
 	TAILQ_HEAD(, site) sites;

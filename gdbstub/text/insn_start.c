@@ -9,23 +9,14 @@
 
 enum { CODE_MAX = 1 << 20 }; /* bytes to decode */
 
-static bool find_code(struct inferior *inferior, uint64_t addr, uint64_t *start,
-		      uint64_t *end)
-{
-	struct symbols *symbols = symbols_create(inferior);
-	const bool found = symbols_code_around(symbols, addr, start, end);
-
-	symbols_destroy(symbols);
-	return found && addr - *start <= CODE_MAX;
-}
-
-bool insn_starts_at(struct inferior *inferior, struct decoder *decoder, uint64_t addr,
-		    unsigned int len)
+bool insn_starts_at(struct inferior *inferior, struct symbols *symbols,
+		    struct decoder *decoder, uint64_t addr, unsigned int len)
 {
 	uint64_t start, end;
 	_cleanup_free_ uint8_t *code = NULL;
 
-	if (!find_code(inferior, addr, &start, &end) || end - addr < len)
+	if (!symbols_code_around(symbols, addr, &start, &end) ||
+	    addr - start > CODE_MAX || end - addr < len)
 		return false;
 	if (start == addr)
 		return true;

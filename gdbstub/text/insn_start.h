@@ -9,11 +9,12 @@
 #define TRUEHIT_TEXT_INSN_START_H
 
 #include "gdbstub/inferior/inferior.h"
+#include "gdbstub/symbols/symbols.h"
 #include "gdbstub/text/decoder.h"
 
 /** Decodes what is before @addr, as far as the program's file tells where code begins.
  * True: instructions end at @addr, and the code goes on for @len bytes at least. */
-bool insn_starts_at(struct inferior *inferior, struct decoder *decoder, uint64_t addr,
-		    unsigned int len);
+bool insn_starts_at(struct inferior *inferior, struct symbols *symbols,
+		    struct decoder *decoder, uint64_t addr, unsigned int len);
 
 #endif

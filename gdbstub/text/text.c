@@ -87,6 +87,12 @@ void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_
 		ask_engines(inferior, addr, data, len);
 }
 
+void traps_show_planted(const struct inferior *inferior, uint64_t addr, uint8_t *data,
+			size_t len)
+{
+	overlap(inferior, PLANT_TRAPS, addr, data, len);
+}
+
 int traps_write_under(struct inferior *inferior, uint64_t addr, const void *data,
 		      size_t len)
 {

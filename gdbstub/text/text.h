@@ -11,6 +11,10 @@
 /** Puts the program's own bytes into @data, read from memory at @addr. */
 void traps_show_originals(const struct inferior *inferior, uint64_t addr, uint8_t *data,
 			  size_t len);
+/** Puts the traps that are planted there into @data, which has the program's own bytes.
+ */
+void traps_show_planted(const struct inferior *inferior, uint64_t addr, uint8_t *data,
+			size_t len);
 /**
  * Writes @data to memory at @addr; traps in there stay, the bytes under them
  * change. 0 or a negative errno (then nothing has changed).

@@ -127,8 +127,8 @@ void trap_be(struct location *location, const uint8_t *bytes, unsigned int len,
 {
 	memcpy(location->trap->planted, bytes, span);
 	location->trap->len = len;
-	location->trap->span = span;
 	location->trap_len = len;
+	location->trap_span = span;
 }
 
 bool trap_is_jump(const struct location *location)
@@ -167,7 +167,7 @@ int trap_lift(const struct location *location)
 
 bool trap_is_planted(const struct location *location)
 {
-	return has_bytes(location, location->inferior, location->trap->span) > 0;
+	return has_bytes(location, location->inferior, location->trap_span) > 0;
 }
 
 bool trap_is_code_of(const struct location *location, const uint8_t *bytes)

@@ -9,15 +9,12 @@
 
 #include "gdbstub/locations/location.h"
 
-enum { TRAP_CODE_MAX = 16 };
-
 /** What a location that has a trap knows of it. */
 struct trap {
 	/* What is planted: the breakpoint instruction, or a jump to a pad that has the
 	 * trap (gdbstub/pads/). */
 	uint8_t planted[TRAP_CODE_MAX];
-	unsigned int len;  /* so many bytes of it are written, */
-	unsigned int span; /* and so many, with what follows, make it work */
+	unsigned int len; /* so many bytes of it are written */
 	/* The program's own bytes: those under the trap, and some that follow them, by
 	 * which the code can be told from another's. */
 	uint8_t original[TRAP_CODE_MAX];

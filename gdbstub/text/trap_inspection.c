@@ -42,7 +42,7 @@ static const uint8_t *look(struct window *window, const struct location *locatio
 /* The trap, and after it what was there when it was planted. */
 static bool is_as_planted(const struct location *location, const uint8_t *bytes)
 {
-	return memcmp(bytes, location->trap->planted, location->trap->span) == 0 &&
+	return memcmp(bytes, location->trap->planted, location->trap_span) == 0 &&
 	       trap_is_code_of(location, bytes);
 }
 

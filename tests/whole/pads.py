@@ -9,8 +9,7 @@ places     which share of the places of real programs pads serve, by reasons, an
 counts     Lua, built from Debian's source with -O0 and -O2, with a pad that filters at each
            of its lines against a run by single steps: how often it comes to each line
 
-A line whose instruction is less than GAP bytes after another one's is served in a run of its
-own. Exit status: 0 nothing differs, 1 something does."""
+All of them are served at once. Exit status: 0 nothing differs, 1 something does."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -31,7 +30,6 @@ import rsp
 
 LUA = "http://deb.debian.org/debian/pool/main/l/lua5.4/lua5.4_5.4.4.orig.tar.gz"
 NEVER = ";X3,220027"   # a condition: const8 0, end
-GAP = 16               # bytes: no jump is longer
 BASE = 0x555555554000  # where the kernel loads what is position independent, not randomized
 LIMIT = 600            # seconds
 PASSED = "1;2;e;14;17;1c"  # signals that are not told: those of children, timers, windows
@@ -94,16 +92,6 @@ def places(program):
                    else symbols(program.file))
 
 
-def apart(addresses):
-    """The same in parts, in each of which any two are GAP apart."""
-    while addresses:
-        part, rest = [], []
-        for address in addresses:
-            (rest if part and address - part[-1] < GAP else part).append(address)
-        yield part
-        addresses = rest
-
-
 # ---- one session ----
 
 class Session:
@@ -164,12 +152,13 @@ class Session:
 
     def rows(self):
         """Of `monitor breakpoints`: number, address, whether it filters, hits."""
+        base = self.base(self.program.file)
         for line in self.client.monitor("breakpoints").splitlines():
             found = re.match(r" *(\d+) break 0x(\w+) .*?(filter)?(?:; )?(?:stub|kernel) +"
                              r"([\d,]+) ", line)
             if found:
                 number, address, filters, hits = found.groups()
-                yield (number, int(address, 16) - self.base(self.program.file), bool(filters),
+                yield (number, int(address, 16) - base, bool(filters),
                        int(hits.replace(",", "")))
 
     def why_not(self, number):
@@ -248,19 +237,15 @@ def installed(output):
 def serve(truehit, program, output):
     """How many of its places have pads, why the others have none, and whether the output is
     the same."""
-    reasons, total, served, same = collections.Counter(), 0, 0, True
-    expected = undisturbed(program)
-    for part in apart(places(program)):
-        with Session(truehit, program, output / "output") as session:
-            session.put(part)
-            session.run()
-            rows = list(session.rows())
-            total += len(part)
-            for number, _, filters, _ in rows:
-                served += filters
-                if not filters:
-                    reasons[session.why_not(number)] += 1
-            same &= session.end() == expected
+    expected, wanted = undisturbed(program), places(program)
+    with Session(truehit, program, output / "output") as session:
+        session.put(wanted)
+        session.run()
+        rows = list(session.rows())
+        reasons = collections.Counter(session.why_not(number)
+                                      for number, _, filters, _ in rows if not filters)
+        same = session.end() == expected
+    total, served = len(wanted), sum(filters for _, _, filters, _ in rows)
     print(f"{program.name:14} {total:6} {'lines' if program.lines else 'entries':8} "
           f"{100 * served / max(total, 1):6.1f} %  output "
           f"{'the same' if same else 'DIFFERS'}", flush=True)
@@ -289,17 +274,16 @@ def count_by_steps(options, program, addresses, output):
 def compare_counts(options, program, output):
     addresses = places(program)
     expected, steps = count_by_steps(options, program, addresses, output)
-    wanted, different, filters = undisturbed(program), [], 0
-    for part in apart(addresses):
-        with Session(options.truehit, program, output / "output") as session:
-            session.put(part)
-            session.run()
-            rows = {row[1]: row for row in session.rows()}
-            filters += sum(row[2] for row in rows.values())
-            different += [(hex(a), expected[a], rows[a][3] if a in rows else None)
-                          for a in part if a not in rows or rows[a][3] != expected[a]]
-            if session.end() != wanted:
-                different.append("the output")
+    wanted = undisturbed(program)
+    with Session(options.truehit, program, output / "output") as session:
+        session.put(addresses)
+        session.run()
+        rows = {row[1]: row for row in session.rows()}
+        filters = sum(row[2] for row in rows.values())
+        different = [(hex(a), expected[a], rows[a][3] if a in rows else None)
+                     for a in addresses if a not in rows or rows[a][3] != expected[a]]
+        if session.end() != wanted:
+            different.append("the output")
     print(f"{program.name}: {len(addresses)} lines, {filters} with filters; {steps} steps, "
           f"{sum(expected.values())} hits; {len(different)} lines differ {different[:5]}",
           flush=True)

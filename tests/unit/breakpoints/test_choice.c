@@ -160,9 +160,6 @@ Test(choice, with_pads)
 	cr_expect_str_eq(list(), "updi");
 	location.padless = true;
 	cr_expect_str_eq(list(), "pdui");
-	location.padless = false;
-	location.crowded = true;
-	cr_expect_str_eq(list(), "pdui");
 }
 
 /* What was chosen for the sake of a pad is chosen anew without. */

@@ -199,7 +199,7 @@ static void run_pad(const struct pad *pad, struct user_regs_struct regs,
 
 static void compare(const char *name, uint32_t insn, struct rng *rng)
 {
-	struct pad_text text = {.addr = REGION + CODE, .len = sizeof(text.bytes)};
+	struct pad_text text;
 	const struct user_regs_struct regs = make_registers(rng);
 	struct jump_form forms[JUMP_FORMS_MAX];
 	struct pad_place place = {.form = forms};
@@ -211,7 +211,7 @@ static void compare(const char *name, uint32_t insn, struct rng *rng)
 	place.addr = place.entry = REGION + PADS + 4 * rng_below(rng, 64);
 	fill(rng);
 	put(CODE, insn);
-	memcpy(text.bytes, region + CODE, sizeof(text.bytes));
+	pad_text_init(&text, REGION + CODE, region + CODE, PAD_TEXT_MAX);
 	why = pad_text_check(&decoder, arch_native(), &text);
 	cr_assert_null(why, "%s: %s", name, why);
 	cr_assert_eq(pad_forms(arch_native(), &text, forms), 1);
@@ -264,9 +264,11 @@ Test(aarch64_pad, refused)
 	cr_assert_null(arch_native()->init());
 	cr_assert(decoder_init(&decoder, arch_native()));
 	for (unsigned int i = 0; i < COUNT(insns); i++) {
-		struct pad_text text = {.addr = REGION, .len = sizeof(text.bytes)};
+		uint8_t bytes[PAD_TEXT_MAX] = {0};
+		struct pad_text text;
 
-		memcpy(text.bytes, &insns[i], sizeof(insns[i]));
+		memcpy(bytes, &insns[i], sizeof(insns[i]));
+		pad_text_init(&text, REGION, bytes, sizeof(bytes));
 		cr_expect_not_null(pad_text_check(&decoder, arch_native(), &text),
 				   "%08x", insns[i]);
 	}

@@ -416,7 +416,7 @@ static bool place_with_next(struct pad_text *text, struct pad_space *space,
 	map_missing(space, HOPS, next.entry, JUMP_LEN_MAX);
 	cr_assert_eq(pad_space_take(space, next.entry, JUMP_LEN_MAX), 0);
 	changed = *text;
-	memcpy(changed.bytes + text->insn_len, next.jump, next.jump_len);
+	memcpy(changed.planted + text->insn_len, next.jump, next.jump_len);
 	form = &forms[rng_below(&hops, pad_forms(arch_native(), &changed, forms))];
 	if (!place(text, form, true, &next, space, pad))
 		return false;
@@ -501,14 +501,14 @@ static void compare_forms(const struct pad_text *text,
 static void compare(const struct bytes *insn, const struct bytes *follower,
 		    struct rng *rng)
 {
-	struct pad_text text = {.addr = REGION + CODE, .len = sizeof(text.bytes)};
+	struct pad_text text;
 	struct rng fixed = {rng_next(rng)}, again = fixed;
 	struct user_regs_struct regs;
 	const char *why_not;
 	char name[INSN_TEXT_MAX];
 
 	fill(insn, follower, &again);
-	memcpy(text.bytes, region + CODE, text.len);
+	pad_text_init(&text, REGION + CODE, region + CODE, PAD_TEXT_MAX);
 	why_not = pad_text_check(&decoder, arch_native(), &text);
 	cr_assert_null(why_not, "%s", why_not);
 	cr_assert_eq(text.insn_len, insn->len, "%s", decoder.insn->mnemonic);
