@@ -51,13 +51,13 @@ def pin(pinned):
 
 class Server:
     """A server with a program in it, ended when the block ends. Pinned: both and gdb
-    share one CPU."""
+    share one CPU. @server: a program, or a command line."""
 
     def __init__(self, server, program, *arguments, pinned=False):
         self.pin = pin(pinned)
         self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [*self.pin, str(server), "--once", ":0", str(program), *map(str, arguments)],
+            [*self.pin, *(server if isinstance(server, list) else [str(server)]), "--once", ":0", str(program), *map(str, arguments)],
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
 
     def __enter__(self):
