@@ -237,11 +237,11 @@ static void print_body(struct decoder *decoder, const struct pad *pad,
 			      "    0x%" PRIx64 "  a jump that leads on  (0x%" PRIx64
 			      ")\n",
 			      pad->entry, pad->insn);
-	if (pad->next.hop_len > 0)
+	for (unsigned int i = 0; i < pad->nnext; i++)
 		buffer_printf(out,
-			      "    0x%" PRIx64 "  a jump from the next one  (0x%" PRIx64
+			      "    0x%" PRIx64 "  a jump from a next one  (0x%" PRIx64
 			      ")\n",
-			      pad->next.entry, pad->next.insn);
+			      pad->next[i].entry, pad->next[i].insn);
 	while (at < pad->len &&
 	       decoder_run(decoder, pad->code + at, pad->len - at, pad->addr + at)) {
 		const struct displaced_state *state =

@@ -101,7 +101,7 @@ const char *pad_text_check(struct decoder *decoder, const struct arch_ops *arch,
 }
 
 const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
-			  struct pad_text *text, struct pad_text *ret)
+			  const struct pad_text *text, struct pad_text *ret)
 {
 	const char *why;
 
@@ -114,10 +114,6 @@ const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
 	why = pad_text_check(decoder, arch, ret);
 	if (!why && ret->insn_len > ret->until)
 		why = "another breakpoint is there";
-	if (text->lowest < ret->lowest)
-		text->lowest = ret->lowest;
-	if (text->highest > ret->highest)
-		text->highest = ret->highest;
 	return why;
 }
 
@@ -154,13 +150,14 @@ static bool plant(struct making *m, const struct pad_place *place)
 	pad->jump_len =
 		m->ops->jump_encode(place->form, pad->insn, pad->entry, pad->jump);
 	pad->planted = smaller(pad->jump_len, pad->insn_len);
-	if (place->next) {
-		const struct pad_next *next = &pad->next;
+	for (unsigned int i = 0; i < place->nnext; i++) {
+		const struct pad_next *next = &place->next[i];
+		const unsigned int at = (unsigned int)(next->insn - pad->insn);
 
-		pad->next = *place->next;
-		memcpy(pad->jump + pad->insn_len, next->jump, next->jump_len);
-		pad->jump_len = pad->insn_len + next->jump_len;
-		pad->planted = pad->insn_len + smaller(next->jump_len, next->insn_len);
+		pad->next[pad->nnext++] = *next;
+		memcpy(pad->jump + at, next->jump, next->jump_len);
+		pad->jump_len = at + next->jump_len;
+		pad->planted = at + smaller(next->jump_len, next->insn_len);
 	}
 	if (pad->entry != pad->addr)
 		pad->hop_len = m->ops->jump(pad->entry, pad->addr, pad->hop);
@@ -172,30 +169,31 @@ static bool plant(struct making *m, const struct pad_place *place)
  * is no room for the way back, or no copy of the next one, which has to have one. */
 static bool append_following(struct making *m)
 {
-	unsigned int at = m->text->insn_len;
+	unsigned int at = m->text->insn_len, next = 0;
 	struct displaced copy = {0};
-
-	m->pad->next.copy = m->pad->len;
 	while (at < m->pad->jump_len && decode(m, at) &&
 	       at + m->decoder->insn->size <= m->text->until && append_copy(m, &copy)) {
+		if (next < m->pad->nnext)
+			m->pad->next[next++].copy = m->pad->len - copy.len;
 		if (copy.leaves)
-			return true;
+			return next == m->pad->nnext;
 		at += m->decoder->insn->size;
 	}
-	if (m->pad->next.jump_len > 0 && at == m->text->insn_len)
-		return false;
-	return append_jump(m, m->text->addr + at);
+	return next == m->pad->nnext && append_jump(m, m->text->addr + at);
 }
 
-/* The hop to the next instruction's copy. */
+/* The hops to the copies of next instructions. */
 static bool lead_to_next(struct making *m)
 {
-	struct pad_next *next = &m->pad->next;
+	for (unsigned int i = 0; i < m->pad->nnext; i++) {
+		struct pad_next *next = &m->pad->next[i];
 
-	if (next->jump_len > 0)
 		next->hop_len =
 			m->ops->jump(next->entry, m->pad->addr + next->copy, next->hop);
-	return next->jump_len == 0 || next->hop_len > 0;
+		if (next->hop_len == 0)
+			return false;
+	}
+	return true;
 }
 
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
@@ -235,8 +233,9 @@ const struct displaced_state *pad_find_state(const struct pad *pad, uint64_t pc)
 {
 	if (pc - pad->addr < pad->trap || pc == pad->entry)
 		return &pad->state[0];
-	if (pad->next.jump_len > 0 && pc == pad->next.entry)
-		return state_at(pad, pad->next.copy);
+	for (unsigned int i = 0; i < pad->nnext; i++)
+		if (pc == pad->next[i].entry)
+			return state_at(pad, pad->next[i].copy);
 	return pc - pad->addr < pad->len ? state_at(pad, (unsigned int)(pc - pad->addr))
 					 : NULL;
 }

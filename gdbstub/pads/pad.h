@@ -15,8 +15,9 @@
  * has just decoded as the end of a jump.
  *
  * Where such a jump can lead nowhere, the next instruction has one, too, to a hop that
- * leads to its copy in the pad. That jump's bytes, which are the end of the first one,
- * are then ours to choose. The same holds for the instructions after it.
+ * leads to its copy in the pad, or some next ones. These jumps' bytes, which are the
+ * end of the first one, are then ours to choose. The same holds for the instructions
+ * after them.
  *
  * Until the copy is executed, nothing but the PC has changed, and each state in between
  * has one outside that it stands for: so a thread that is stopped in a pad can be put
@@ -37,6 +38,7 @@ enum {
 	PAD_BODY_MAX = 128, /* bytes, without a filter */
 	PAD_MAX = PAD_BODY_MAX + NATIVE_MAX,
 	PAD_STATES_MAX = 24,
+	PAD_NEXT_MAX = 3,
 };
 
 enum { PAD_TEXT_MAX = 2 * JUMP_LEN_MAX + INSN_LEN_MAX };
@@ -54,24 +56,26 @@ struct pad_text {
 	uint64_t lowest, highest; /* where a pad for it can be */
 };
 
+/** One of the next instructions, if it has a jump, too. */
+struct pad_next {
+	uint64_t insn;
+	unsigned int insn_len;
+	uint8_t jump[JUMP_LEN_MAX]; /* in its place and after it */
+	unsigned int jump_len;
+	uint64_t entry;		   /* where that leads: */
+	uint8_t hop[JUMP_LEN_MAX]; /* a jump to its copy */
+	unsigned int hop_len;
+	unsigned int copy; /* where in .code that is */
+};
+
 /** Where a pad is to be. */
 struct pad_place {
 	const struct jump_form *form; /* of the jump in the text, */
 	uint64_t entry;		      /* and where that leads: to the pad, or its hop */
 	uint64_t addr;		      /* the pad's */
-	const struct pad_next *next; /* .insn, .jump, .jump_len, .entry are set; NULL */
-};
-
-/** The next instruction, if it has a jump, too. */
-struct pad_next {
-	uint64_t insn;
-	unsigned int insn_len;
-	uint8_t jump[JUMP_LEN_MAX]; /* in its place and after it */
-	unsigned int jump_len;	    /* 0: it has none */
-	uint64_t entry;		    /* where that leads: */
-	uint8_t hop[JUMP_LEN_MAX];  /* a jump to its copy */
-	unsigned int hop_len;
-	unsigned int copy; /* where in .code that is */
+	/* So many next instructions have jumps: all but .hop and .copy is set. */
+	const struct pad_next *next;
+	unsigned int nnext;
 };
 
 struct pad {
@@ -83,10 +87,10 @@ struct pad {
 	unsigned int insn_len;	    /* whose bytes are so many */
 	uint8_t jump[JUMP_LEN_MAX]; /* what the text has there, and after it */
 	unsigned int jump_len;
-	unsigned int
-		planted;      /* so many bytes of it are others than the text's own: the
-			       * instruction's, at most, or those of the next one, too */
-	struct pad_next next; /* its jump is the end of .jump */
+	unsigned int planted; /* so many bytes of it are others than the text's own: the
+			       * instruction's, at most, or those of next ones, too */
+	struct pad_next next[PAD_NEXT_MAX]; /* their jumps are the end of .jump */
+	unsigned int nnext;
 	uint8_t code[PAD_MAX];
 	unsigned int len;
 	unsigned int trap; /* where in .code the nop is, after the filter, */
@@ -111,11 +115,10 @@ void pad_text_keep_near(struct pad_text *text, const struct arch_ops *arch,
  * widest choice come first. */
 unsigned int pad_forms(const struct arch_ops *arch, const struct pad_text *text,
 		       struct jump_form forms[JUMP_FORMS_MAX]);
-/** The instruction after it, of what is known: sets what @ret has but the entry and its
- * jump. Returns why it can be in no pad, or NULL. @text: from now on, its pad is to be
- * where it can be one for both. */
+/** The instruction after it, of what is known. Returns why it can be in no pad, or
+ * NULL. */
 const char *pad_text_next(struct decoder *decoder, const struct arch_ops *arch,
-			  struct pad_text *text, struct pad_text *ret);
+			  const struct pad_text *text, struct pad_text *ret);
 /** Makes the pad at that place; @filter: or NULL. Returns why not, or NULL. */
 const char *pad_make(struct decoder *decoder, const struct arch_ops *arch,
 		     const struct pad_text *text, const struct pad_place *place,

@@ -8,13 +8,18 @@ struct placing {
 	struct pad_space *space;
 	struct decoder *decoder;
 	const struct arch_ops *arch;
-	const struct pad_text *text;
 	const struct native_code *filter;
-	const struct pad_next *next; /* or NULL */
+	struct pad_text text[1 + PAD_NEXT_MAX]; /* of the instruction, and next ones */
+	struct pad_next next[PAD_NEXT_MAX];	/* those that have jumps, too */
+	unsigned int nnext;
+	unsigned int tries; /* that are left */
 	struct pad *pad;
 };
 
-enum { NEXT_TRIES = 2000 }; /* places for the next instruction's hop, at most */
+enum {
+	TRIES = 2000,	/* places for hops of next instructions, in all */
+	TRIES_EACH = 8, /* ... of those that are not the last, for each of that one's */
+};
 
 static const char nowhere[] = "no memory that a jump there can lead to is free";
 
@@ -36,7 +41,7 @@ static const char *make(const struct placing *p, const struct pad_place *place)
 /* The jump leads to the pad. */
 static const char *place_pad(const struct placing *p, const struct jump_form *form)
 {
-	struct pad_place place = {.form = form, .next = p->next};
+	struct pad_place place = {.form = form, .next = p->next, .nnext = p->nnext};
 
 	if (!pad_space_find(p->space, PADS, form->lowest, form->highest, longest(p),
 			    &place.addr))
@@ -47,11 +52,11 @@ static const char *place_pad(const struct placing *p, const struct jump_form *fo
 
 static bool find_near_hop(const struct placing *p, uint64_t entry, uint64_t *addr)
 {
-	struct pad_text text = *p->text;
+	struct pad_text text = p->text[0];
 
 	pad_text_keep_near(&text, p->arch, entry);
-	if (p->next)
-		pad_text_keep_near(&text, p->arch, p->next->entry);
+	for (unsigned int i = 0; i < p->nnext; i++)
+		pad_text_keep_near(&text, p->arch, p->next[i].entry);
 	return pad_space_find(p->space, PADS, text.lowest, text.highest, longest(p),
 			      addr);
 }
@@ -60,7 +65,7 @@ static bool find_near_hop(const struct placing *p, uint64_t entry, uint64_t *add
 static const char *place_hop(const struct placing *p, const struct jump_form *form)
 {
 	const unsigned int len = p->arch->displaced->jump_len;
-	struct pad_place place = {.form = form, .next = p->next};
+	struct pad_place place = {.form = form, .next = p->next, .nnext = p->nnext};
 	const char *why;
 
 	if (!pad_space_find(p->space, HOPS, form->lowest, form->highest, len,
@@ -80,11 +85,11 @@ static bool is_wide(const struct placing *p, const struct jump_form *form)
 	return form->highest - form->lowest >= p->space->page_size;
 }
 
-/* By a jump whose end is what @text has after the instruction. */
-static const char *place(const struct placing *p, const struct pad_text *text)
+/* By a jump whose end is what the text has after the instruction. */
+static const char *place(const struct placing *p)
 {
 	struct jump_form forms[JUMP_FORMS_MAX];
-	const unsigned int count = pad_forms(p->arch, text, forms);
+	const unsigned int count = pad_forms(p->arch, p->text, forms);
 	const char *why = nowhere, *first;
 
 	for (unsigned int i = 0; i < count && why; i++)
@@ -96,75 +101,114 @@ static const char *place(const struct placing *p, const struct pad_text *text)
 	return why && first != nowhere ? first : why;
 }
 
-/* The end of the jump is that of the next instruction to a hop there. */
-static const char *place_before(struct placing *p, const struct jump_form *form,
-				struct pad_next *next)
+static const char *place_from(struct placing *p, unsigned int level);
+
+/* Those before the next instruction of this number have these bytes after them. */
+static void show(struct placing *p, unsigned int level, const uint8_t *bytes)
 {
-	struct pad_text text = *p->text;
+	const struct pad_next *next = &p->next[level - 1];
+
+	for (unsigned int i = 0; i < level; i++)
+		memcpy(p->text[i].planted + (next->insn - p->text[i].addr), bytes,
+		       next->jump_len);
+}
+
+/* The jump of a next instruction leads to its .entry. */
+static const char *place_before(struct placing *p, const struct jump_form *form,
+				unsigned int level)
+{
+	const struct displaced_ops *ops = p->arch->displaced;
+	struct pad_next *next = &p->next[level - 1];
 	const char *why;
 
-	next->jump_len = p->arch->displaced->jump_encode(form, next->insn, next->entry,
-							 next->jump);
-	if (text.insn_len + next->jump_len > JUMP_LEN_MAX)
+	next->jump_len = ops->jump_encode(form, next->insn, next->entry, next->jump);
+	if (next->insn - p->text[0].addr + next->jump_len > JUMP_LEN_MAX)
 		return nowhere;
-	memcpy(text.planted + text.insn_len, next->jump, next->jump_len);
-	if (pad_space_take(p->space, next->entry, p->arch->displaced->jump_len) < 0)
+	if (pad_space_take(p->space, next->entry, ops->jump_len) < 0)
 		return "out of memory";
-	why = place(p, &text);
-	if (why)
-		pad_space_give_back(p->space, next->entry);
+	show(p, level, next->jump);
+	why = place_from(p, level - 1);
+	if (!why)
+		return NULL;
+	show(p, level, p->text[level].planted);
+	pad_space_give_back(p->space, next->entry);
 	return why;
 }
 
 static const char *place_by_form(struct placing *p, const struct jump_form *form,
-				 struct pad_next *next)
+				 unsigned int level)
 {
 	const unsigned int len = p->arch->displaced->jump_len;
+	unsigned int left = level == p->nnext ? TRIES : TRIES_EACH;
 	const char *why = nowhere;
 
-	for (unsigned int i = 0; i < NEXT_TRIES && why == nowhere; i++)
-		if (pad_space_try(p->space, form->lowest, form->highest, len, i,
-				  &next->entry))
-			why = place_before(p, form, next);
+	for (unsigned int i = 0; i < TRIES && why == nowhere; i++) {
+		if (!pad_space_try(p->space, form->lowest, form->highest, len, i,
+				   &p->next[level - 1].entry))
+			continue;
+		if (left == 0 || p->tries == 0)
+			break;
+		left--;
+		p->tries--;
+		why = place_before(p, form, level);
+	}
 	return why;
 }
 
-/* The next instruction gets a jump, too. */
-static const char *place_with_next(struct placing *p, struct pad_text *text)
+/* The last next instruction comes first: its jump is the end of those before it. */
+static const char *place_from(struct placing *p, unsigned int level)
 {
 	struct jump_form forms[JUMP_FORMS_MAX];
-	struct pad_text following;
-	struct pad_next next = {0};
 	unsigned int count;
 	const char *why = nowhere;
 
-	if (pad_text_next(p->decoder, p->arch, text, &following))
-		return nowhere;
-	next.insn = following.addr;
-	next.insn_len = following.insn_len;
-	p->next = &next;
-	count = pad_forms(p->arch, &following, forms);
-	for (unsigned int i = 0; i < count && why == nowhere; i++)
-		why = place_by_form(p, &forms[i], &next);
+	if (level == 0)
+		return place(p);
+	count = pad_forms(p->arch, &p->text[level], forms);
+	for (unsigned int i = 0; i < count && why == nowhere && p->tries > 0; i++)
+		why = place_by_form(p, &forms[i], level);
 	return why;
 }
 
+/* One more next instruction has a jump. Its copy is in the same pad. False: it cannot.
+ */
+static bool add_next(struct placing *p)
+{
+	struct pad_text *text = &p->text[p->nnext + 1];
+
+	if (p->nnext == PAD_NEXT_MAX ||
+	    pad_text_next(p->decoder, p->arch, text - 1, text))
+		return false;
+	p->next[p->nnext++] =
+		(struct pad_next){.insn = text->addr, .insn_len = text->insn_len};
+	if (p->text[0].lowest < text->lowest)
+		p->text[0].lowest = text->lowest;
+	if (p->text[0].highest > text->highest)
+		p->text[0].highest = text->highest;
+	return true;
+}
+
 const char *pad_placement_make(struct pad_space *space, struct decoder *decoder,
-			       const struct arch_ops *arch, struct pad_text *text,
-			       const struct native_code *filter, struct pad *ret)
+			       const struct arch_ops *arch, const struct pad_text *text,
+			       const struct native_code *filter, unsigned int next,
+			       struct pad *ret)
 {
 	struct placing p = {.space = space,
 			    .decoder = decoder,
 			    .arch = arch,
-			    .text = text,
 			    .filter = filter,
+			    .text = {*text},
 			    .pad = ret};
-	const char *why = pad_text_check(decoder, arch, text);
+	const char *why = pad_text_check(decoder, arch, p.text);
 
-	if (!why)
-		why = place(&p, text);
-	if (why == nowhere)
-		why = place_with_next(&p, text);
+	if (why)
+		return why;
+	why = nowhere;
+	do {
+		p.tries = TRIES;
+		if (p.nnext >= next)
+			why = place_from(&p, p.nnext);
+	} while (why == nowhere && add_next(&p));
 	if (why)
 		*ret = (struct pad){0};
 	return why;
@@ -174,7 +218,7 @@ void pad_placement_undo(struct pad_space *space, const struct pad *pad)
 {
 	if (pad->hop_len > 0)
 		pad_space_give_back(space, pad->entry);
-	if (pad->next.hop_len > 0)
-		pad_space_give_back(space, pad->next.entry);
+	for (unsigned int i = 0; i < pad->nnext; i++)
+		pad_space_give_back(space, pad->next[i].entry);
 	pad_space_give_back(space, pad->addr);
 }

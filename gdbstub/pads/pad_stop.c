@@ -43,7 +43,9 @@ static struct site *by_addr(const struct pads *pads, uint64_t pc)
 	if (entry)
 		return (struct site *)((char *)entry - offsetof(struct site, by_entry));
 	entry = table_find(&pads->by_next, start);
-	return entry ? (struct site *)((char *)entry - offsetof(struct site, by_next))
+	return entry ? ((struct next_entry *)((char *)entry -
+					      offsetof(struct next_entry, entry)))
+			       ->site
 		     : NULL;
 }
 
@@ -315,15 +317,20 @@ static bool go_to_trap(struct thread *thread, const struct position *at)
 	       thread_set_pc(thread, pad->addr + pad->trap) == 0;
 }
 
-/* A step at the next instruction, which has a jump, too, is one of its copy. */
+/* A step at a next instruction, which has a jump, too, is one of its copy. */
 static bool steps_next(const struct event *event, const struct position *at)
 {
 	const struct pad *pad = &at->site->pad;
 	uint64_t pc;
 
-	return pad->next.hop_len > 0 && ends_step(event, at) &&
-	       thread_get_pc(event->thread, &pc) == 0 && pc == pad->next.entry &&
-	       thread_set_pc(event->thread, pad->addr + pad->next.copy) == 0;
+	if (pad->nnext == 0 || !ends_step(event, at) ||
+	    thread_get_pc(event->thread, &pc) < 0)
+		return false;
+	for (unsigned int i = 0; i < pad->nnext; i++)
+		if (pc == pad->next[i].entry)
+			return thread_set_pc(event->thread,
+					     pad->addr + pad->next[i].copy) == 0;
+	return false;
 }
 
 /* Is there nothing to tell of yet? */

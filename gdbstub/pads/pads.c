@@ -123,8 +123,9 @@ static struct error *map_pages(struct pads *pads, const struct pad *pad)
 
 	if (!error && pad->hop_len > 0)
 		error = map_missing(pads, HOPS, pad->entry, pad->hop_len);
-	if (!error && pad->next.hop_len > 0)
-		error = map_missing(pads, HOPS, pad->next.entry, pad->next.hop_len);
+	for (unsigned int i = 0; i < pad->nnext && !error; i++)
+		error = map_missing(pads, HOPS, pad->next[i].entry,
+				    pad->next[i].hop_len);
 	return error;
 }
 
@@ -193,14 +194,14 @@ static struct error *place_site(struct pads *pads, struct decoder *decoder,
 	const struct arch_ops *arch = pads->inferior->arch;
 	struct error *error;
 	const char *why = pad_placement_make(&pads->space, decoder, arch, text,
-					     site->filter, &site->pad);
+					     site->filter, 0, &site->pad);
 
 	if (!why || !site_filters(site))
 		return refusal_of(why);
 	error = site_make_plain_filter(pads, site, text->addr, why);
 	return error ? error
 		     : refusal_of(pad_placement_make(&pads->space, decoder, arch, text,
-						     site->filter, &site->pad));
+						     site->filter, 0, &site->pad));
 }
 
 static void forget_symbols(struct pads *pads)
@@ -263,9 +264,9 @@ static int write_code(struct inferior *inferior, const struct pad *pad)
 
 	if (err == 0 && pad->hop_len > 0)
 		err = inferior_write(inferior, pad->entry, pad->hop, pad->hop_len);
-	if (err == 0 && pad->next.hop_len > 0)
-		err = inferior_write(inferior, pad->next.entry, pad->next.hop,
-				     pad->next.hop_len);
+	for (unsigned int i = 0; i < pad->nnext && err == 0; i++)
+		err = inferior_write(inferior, pad->next[i].entry, pad->next[i].hop,
+				     pad->next[i].hop_len);
 	return err;
 }
 
@@ -283,8 +284,11 @@ static struct error *put_in_memory(struct pads *pads, struct site *site)
 	TAILQ_INSERT_TAIL(&pads->sites, site, link);
 	table_insert(&pads->by_addr, &site->by_addr, pad->addr);
 	table_insert(&pads->by_entry, &site->by_entry, pad->entry);
-	if (pad->next.hop_len > 0)
-		table_insert(&pads->by_next, &site->by_next, pad->next.entry);
+	for (unsigned int i = 0; i < pad->nnext; i++) {
+		site->by_next[i].site = site;
+		table_insert(&pads->by_next, &site->by_next[i].entry,
+			     pad->next[i].entry);
+	}
 	table_insert(&pads->by_insn, &site->by_insn, pad->insn);
 	return NULL;
 }
@@ -311,8 +315,8 @@ static void forget(struct site *site)
 	TAILQ_REMOVE(&pads->sites, site, link);
 	table_remove(&pads->by_addr, &site->by_addr);
 	table_remove(&pads->by_entry, &site->by_entry);
-	if (site->pad.next.hop_len > 0)
-		table_remove(&pads->by_next, &site->by_next);
+	for (unsigned int i = 0; i < site->pad.nnext; i++)
+		table_remove(&pads->by_next, &site->by_next[i].entry);
 	table_remove(&pads->by_insn, &site->by_insn);
 	pad_placement_undo(&pads->space, &site->pad);
 }

@@ -23,7 +23,11 @@
 
 /** A pad that is in memory. Threads come to it once its jump is planted. */
 struct site {
-	struct table_entry by_addr, by_entry, by_next, by_insn;
+	struct table_entry by_addr, by_entry, by_insn;
+	struct next_entry {
+		struct table_entry entry;
+		struct site *site;
+	} by_next[PAD_NEXT_MAX];
 	struct pads *pads; /* NULL: they are gone, and it with them */
 	TAILQ_ENTRY(site) link;
 	struct pad pad;

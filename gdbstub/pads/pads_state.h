@@ -31,7 +31,7 @@ struct pads {
 	struct table by_page;  /* pages, by their address */
 	struct table by_addr;  /* sites, by the pad's address, */
 	struct table by_entry; /* by where the jump to it leads, */
-	struct table by_next;  /* and the next instruction's, if it has one, */
+	struct table by_next;  /* and those of next instructions, */
 	struct table by_insn;  /* and by the address of what it stands in for */
 };
 

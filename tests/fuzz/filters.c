@@ -34,15 +34,23 @@ enum {
 	LITTLE_STACK_PERCENT = 2,
 	SEQUENCE_PERCENT = 2,
 	ENDED_PERCENT = 10, /* the server has */
+	REASONS_MAX = 32,
 };
 
 static const uint64_t place_pc = 0x555555555164;
+
+struct reason {
+	char *text; /* NULL: there are no more */
+	uint64_t count;
+};
 
 struct sums {
 	struct run_sums run;
 	uint64_t programs, invalid, filters, states, stepped, wrong, miscounted;
 	uint64_t ends[RUN_ENDS];
-	uint64_t undecided; /* what is false, and was left to the trap */
+	uint64_t undecided; /* what is false, and was left to the trap, */
+	uint64_t faults;    /* ... as a read faulted */
+	struct reason reasons[REASONS_MAX]; /* why there was no filter */
 };
 
 struct fuzzing {
@@ -145,6 +153,7 @@ static void run_state(struct fuzzing *f, const struct agent_expr *expr, bool ste
 	f->sums.stepped += steps;
 	f->sums.ends[end]++;
 	f->sums.undecided += expected && end != RUN_FALSE;
+	f->sums.faults += expected && end == RUN_FAULT;
 	if (!is_counted_right(f, before, end, expected)) {
 		f->sums.miscounted++;
 		tell(f, expr, "is counted wrongly", index);
@@ -174,6 +183,20 @@ static void plant(struct fuzzing *f, const struct fuzz_program *program)
 	}
 }
 
+static void note_reason(struct sums *sums, const char *text)
+{
+	for (unsigned int i = 0; i < REASONS_MAX; i++) {
+		struct reason *reason = &sums->reasons[i];
+
+		if (!reason->text)
+			reason->text = strdup(text);
+		if (!reason->text || strcmp(reason->text, text) != 0)
+			continue;
+		reason->count++;
+		return;
+	}
+}
+
 static struct native_code *make(struct fuzzing *f, struct agent_expr *expr)
 {
 	struct agent_list list = {&expr, 1};
@@ -187,8 +210,11 @@ static struct native_code *make(struct fuzzing *f, struct agent_expr *expr)
 		.needs_server = true,
 	};
 	struct native_code *code = NULL;
+	_cleanup_error_ struct error *error =
+		filter_create(f->arch, &list, &place, RUN_TRAP_LEN, &code);
 
-	error_destroy(filter_create(f->arch, &list, &place, RUN_TRAP_LEN, &code));
+	if (error)
+		note_reason(&f->sums, error_text(error));
 	return code;
 }
 
@@ -232,7 +258,19 @@ static void run_program(struct fuzzing *f, uint64_t index)
 
 /* ---- the command line ---- */
 
-static bool report(const struct sums *s)
+static void report_reasons(struct sums *s)
+{
+	for (unsigned int i = 0; i < REASONS_MAX && s->reasons[i].text; i++) {
+		printf("#   no filter: %s: %" PRIu64 "\n", s->reasons[i].text,
+		       s->reasons[i].count);
+		free(take_ptr(s->reasons[i].text));
+	}
+	printf("#   left to the trap: %" PRIu64 " as a read faults, %" PRIu64
+	       " for other reasons\n",
+	       s->faults, s->undecided - s->faults);
+}
+
+static bool report(struct sums *s)
 {
 	printf("# %" PRIu64 " programs, %" PRIu64 " not valid, %" PRIu64 " filters\n",
 	       s->programs, s->invalid, s->filters);
@@ -245,6 +283,7 @@ static bool report(const struct sums *s)
 	printf("# %" PRIu64 " stepped: %" PRIu64 " stops, %" PRIu64
 	       " restored wrongly; %" PRIu64 " runs that changed the program\n",
 	       s->stepped, s->run.stops, s->run.wrong, s->run.changed);
+	report_reasons(s);
 	return s->wrong + s->miscounted + s->run.wrong + s->run.changed == 0 &&
 	       s->ends[RUN_FALSE] > 0 && s->run.stops > 0;
 }

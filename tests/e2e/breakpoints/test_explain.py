@@ -166,7 +166,7 @@ def test_no_slot_is_free(t):
     t.match(r"^ +why: +\S", text)
     t.match(r"^ +slots: +used by (\d+ \(watch \*0x[0-9a-f]+, \d bytes?, g_s\d+\)(, |; )){4}"
             r"disable or delete one", text)
-    t.match(r"^ +decided by: +stub$", text)
+    t.match(r"^ +decided by: +(filter; )?stub$", text)
     t.match(r"^Condition: .* == 7$", text)
     t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
 

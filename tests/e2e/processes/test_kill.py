@@ -68,12 +68,19 @@ def text_changes(program):
         return []  # it has died
 
 
+def end(program):
+    try:
+        program.end()
+    except ProcessLookupError:
+        pass  # it has died
+
+
 def fate(t, program, expected):
     """What became of the program: "" if nothing did."""
     try:
         harness.wait_for(program.is_free, "nobody tracing, nothing stopped", TURN_LIMIT)
         changed = text_changes(program)
-        program.end()
+        end(program)
         status = program.process.wait(TURN_LIMIT)
     except harness.Failure as failure:
         program.process.kill()

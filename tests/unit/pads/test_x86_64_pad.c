@@ -14,6 +14,7 @@
 
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/pads/pad.h"
+#include "gdbstub/pads/pad_placement.h"
 #include "gdbstub/pads/pad_space.h"
 #include "tests/unit/child.h"
 #include "tests/unit/rng.h"
@@ -281,9 +282,7 @@ static unsigned int normalise(const struct pad *pad, struct state *state)
 {
 	const struct displaced_state *found = pad_find_state(pad, state->regs.rip);
 
-	if (state->regs.rip - pad->addr >= pad->len &&
-	    (pad->hop_len == 0 || state->regs.rip != pad->entry) &&
-	    (pad->next.hop_len == 0 || state->regs.rip != pad->next.entry))
+	if (!found && state->regs.rip - pad->addr >= pad->len)
 		return 0;
 	cr_assert_not_null(found, "at %llu of the pad",
 			   (unsigned long long)(state->regs.rip - pad->addr));
@@ -359,11 +358,11 @@ static void look_at_space(struct pad_space *space)
 		     0);
 }
 
-/* With a hop or without; @next: the next instruction's, or NULL. */
+/* With a hop or without. */
 static bool place(const struct pad_text *text, const struct jump_form *form, bool hop,
-		  const struct pad_next *next, struct pad_space *space, struct pad *pad)
+		  struct pad_space *space, struct pad *pad)
 {
-	struct pad_place at = {.form = form, .next = next};
+	struct pad_place at = {.form = form};
 	const char *why_not;
 
 	if (!pad_space_find(space, hop ? HOPS : PADS, form->lowest, form->highest,
@@ -374,8 +373,6 @@ static bool place(const struct pad_text *text, const struct jump_form *form, boo
 		struct pad_text near = *text;
 
 		pad_text_keep_near(&near, arch_native(), at.entry);
-		if (next)
-			pad_text_keep_near(&near, arch_native(), next->entry);
 		map_missing(space, HOPS, at.entry, JUMP_LEN_MAX);
 		if (!pad_space_find(space, PADS, near.lowest, near.highest,
 				    PAD_BODY_MAX, &at.addr))
@@ -389,38 +386,24 @@ static bool place(const struct pad_text *text, const struct jump_form *form, boo
 	return true;
 }
 
-/* The next instruction has a jump, too, to one of the places that it can lead to. */
-static bool place_with_next(struct pad_text *text, struct pad_space *space,
-			    struct pad *pad)
+/* So many next instructions have jumps, too. */
+static bool place_with_next(const struct pad_text *text, unsigned int next,
+			    struct pad_space *space, struct pad *pad)
 {
-	const struct displaced_ops *ops = arch_native()->displaced;
-	struct jump_form forms[JUMP_FORMS_MAX];
-	struct pad_text following, changed;
-	struct pad_next next = {0};
-	const struct jump_form *form;
-
-	if (pad_text_next(&decoder, arch_native(), text, &following))
+	if (pad_placement_make(space, &decoder, arch_native(), text, NULL, next, pad))
 		return false;
-	form = &forms[rng_below(&hops, pad_forms(arch_native(), &following, forms))];
-	next.insn = following.addr;
-	next.insn_len = following.insn_len;
-	for (unsigned int i = 1000, n = i + rng_below(&hops, 200); n > i; n--)
-		if (pad_space_try(space, form->lowest, form->highest, JUMP_LEN_MAX, n,
-				  &next.entry))
-			break;
-	if (next.entry == 0)
-		return false;
-	next.jump_len = ops->jump_encode(form, next.insn, next.entry, next.jump);
-	if (text->insn_len + next.jump_len > JUMP_LEN_MAX)
-		return false;
-	map_missing(space, HOPS, next.entry, JUMP_LEN_MAX);
-	cr_assert_eq(pad_space_take(space, next.entry, JUMP_LEN_MAX), 0);
-	changed = *text;
-	memcpy(changed.planted + text->insn_len, next.jump, next.jump_len);
-	form = &forms[rng_below(&hops, pad_forms(arch_native(), &changed, forms))];
-	if (!place(text, form, true, &next, space, pad))
-		return false;
-	memcpy((void *)next.entry, pad->next.hop, pad->next.hop_len);
+	cr_assert_geq(pad->nnext, next);
+	map_missing(space, PADS, pad->addr, pad->len);
+	memcpy((void *)pad->addr, pad->code, pad->len);
+	if (pad->hop_len > 0) {
+		map_missing(space, HOPS, pad->entry, pad->hop_len);
+		memcpy((void *)pad->entry, pad->hop, pad->hop_len);
+	}
+	for (unsigned int i = 0; i < pad->nnext; i++) {
+		map_missing(space, HOPS, pad->next[i].entry, pad->next[i].hop_len);
+		memcpy((void *)pad->next[i].entry, pad->next[i].hop,
+		       pad->next[i].hop_len);
+	}
 	return true;
 }
 
@@ -439,34 +422,43 @@ static void plant(const struct pad *pad, const char *name)
 		     "%s: the jump's end is not what follows", name);
 }
 
-/* From the instruction on, and by the jump at the next one. */
-static void compare_with_next(struct pad_text *text,
+/* From the instruction on, and by the jump at each next one. */
+static void run_from_each(const struct pad *pad, const struct user_regs_struct *regs,
+			  struct rng rng, const struct bytes *insn,
+			  const struct bytes *follower, const char *name)
+{
+	static struct state states[STATES];
+	struct user_regs_struct from = *regs;
+
+	for (unsigned int i = 0; i <= pad->nnext; i++) {
+		struct rng again = rng;
+		unsigned int count;
+
+		from.rip = i == 0 ? pad->insn : pad->next[i - 1].insn;
+		fill(insn, follower, &again);
+		count = run_text(&from, states);
+		again = rng;
+		fill(insn, follower, &again);
+		plant(pad, name);
+		run_pad(pad, &from, states, count, name);
+		nexts++;
+	}
+}
+
+static void compare_with_next(const struct pad_text *text,
 			      const struct user_regs_struct *regs, struct rng rng,
 			      const struct bytes *insn, const struct bytes *follower,
 			      const char *name)
 {
-	static struct state states[STATES];
-	struct user_regs_struct from = *regs;
-	struct pad_space space;
-	struct pad pad;
+	for (unsigned int next = 1; next <= PAD_NEXT_MAX; next++) {
+		struct pad_space space;
+		struct pad pad;
 
-	look_at_space(&space);
-	if (place_with_next(text, &space, &pad)) {
-		for (unsigned int skip = 0; skip <= 1; skip++) {
-			struct rng again = rng;
-			unsigned int count;
-
-			from.rip = text->addr + (skip ? text->insn_len : 0);
-			fill(insn, follower, &again);
-			count = run_text(&from, states);
-			again = rng;
-			fill(insn, follower, &again);
-			plant(&pad, name);
-			run_pad(&pad, &from, states, count, name);
-			nexts++;
-		}
+		look_at_space(&space);
+		if (place_with_next(text, next, &space, &pad))
+			run_from_each(&pad, regs, rng, insn, follower, name);
+		unplace(&space);
 	}
-	unplace(&space);
 }
 
 static void compare_forms(const struct pad_text *text,
@@ -488,7 +480,7 @@ static void compare_forms(const struct pad_text *text,
 		struct pad pad;
 
 		look_at_space(&space);
-		if (place(text, &forms[i], hop, NULL, &space, &pad)) {
+		if (place(text, &forms[i], hop, &space, &pad)) {
 			again = rng;
 			fill(insn, follower, &again);
 			plant(&pad, name);
@@ -530,7 +522,7 @@ Test(x86_64_pad, every_stop_is_one_of_the_text, .timeout = 600)
 		for (size_t j = 0; j < COUNT(followers); j++)
 			compare(&instructions[i], &followers[j], &rng);
 	decoder_deinit(&decoder);
-	cr_log_info("%lu runs, %lu stops; %lu runs with a jump at the next instruction",
+	cr_log_info("%lu runs, %lu stops; %lu runs with jumps at next instructions",
 		    runs, stops, nexts);
 	cr_assert_geq(stops, 10000);
 	cr_assert_geq(nexts, 500);
