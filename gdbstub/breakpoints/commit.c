@@ -5,6 +5,7 @@
 #include "gdbstub/locations/location.h"
 
 #include "gdbstub/base/log.h"
+#include "gdbstub/inferior/memory.h"
 #include "gdbstub/breakpoints/choice.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/breakpoints/install.h"
@@ -40,16 +41,36 @@ bool location_is_outdated(const struct location *location)
 		location->engine->ops->outdated(location->engine, location));
 }
 
+/* A library may have been unloaded, of which clients say nothing: what was in it is
+ * nobody's business any more, however outdated. What is switched off may have changed.
+ */
+static bool is_there(const struct location *location)
+{
+	uint8_t byte;
+
+	if (!location->trap || location->state == LOCATION_OUT)
+		return true;
+	if (location->state == LOCATION_IN)
+		return trap_is_code(location);
+	return inferior_read(location->inferior, location->addr, &byte, 1) == 1;
+}
+
+static bool must_move(const struct location *location)
+{
+	return location_is_outdated(location) && is_there(location);
+}
+
 static bool must_come_anew(const struct location *location)
 {
-	return traps_must_move(location) || location_is_outdated(location);
+	return traps_must_move(location) || must_move(location);
 }
 
 /* Has a wanted location yet to be put in place? */
 static bool needs_commit(const struct location *location)
 {
 	return location->wanted &&
-	       (location->state != LOCATION_IN || must_come_anew(location)) &&
+	       (location->state != LOCATION_IN ? is_there(location)
+					       : must_come_anew(location)) &&
 	       !location_must_stay_off(location);
 }
 
@@ -105,7 +126,7 @@ static struct error *settle_jumps(struct breakpoints *breakpoints)
 				continue;
 			location->doubtful = false;
 			if (location->state != LOCATION_IN || !location->trap ||
-			    trap_is_planted(location))
+			    trap_is_planted(location) || !is_there(location))
 				continue;
 			location_take_out(location, false);
 			if (location->wanted)
@@ -120,7 +141,7 @@ bool locations_are_outdated(const struct breakpoints *breakpoints)
 	const struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->state == LOCATION_IN && location_is_outdated(location))
+		if (location->state == LOCATION_IN && must_move(location))
 			return true;
 	}
 	return false;
@@ -135,7 +156,7 @@ void locations_move_outdated(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		_cleanup_error_ struct error *error = NULL;
 
-		if (location->state != LOCATION_IN || !location_is_outdated(location))
+		if (location->state != LOCATION_IN || !must_move(location))
 			continue;
 		any = true;
 		location_take_out(location, false);

@@ -271,7 +271,8 @@ static struct error *insist_on_slot(struct breakpoints *breakpoints,
 
 static bool is_in_jump(const struct location *location, const struct location *other)
 {
-	if (other->state == LOCATION_OUT || !other->trap || !trap_is_jump(other))
+	if (other->state == LOCATION_OUT || !other->trap || !trap_is_jump(other) ||
+	    !trap_is_code(other)) /* a library was unloaded, and it with it */
 		return false;
 	if (location->addr == other->addr)
 		return location->inferior != other->inferior;

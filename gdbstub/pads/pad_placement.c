@@ -17,7 +17,8 @@ struct placing {
 };
 
 enum {
-	TRIES = 2000,	/* places for hops of next instructions, in all */
+	TRIES = 4000, /* places for hops of next instructions that are looked at, in all
+		       */
 	TRIES_EACH = 8, /* ... of those that are not the last, for each of that one's */
 };
 
@@ -140,16 +141,19 @@ static const char *place_by_form(struct placing *p, const struct jump_form *form
 {
 	const unsigned int len = p->arch->displaced->jump_len;
 	unsigned int left = level == p->nnext ? TRIES : TRIES_EACH;
+	uint64_t *entry = &p->next[level - 1].entry;
 	const char *why = nowhere;
 
-	for (unsigned int i = 0; i < TRIES && why == nowhere; i++) {
-		if (!pad_space_try(p->space, form->lowest, form->highest, len, i,
-				   &p->next[level - 1].entry))
-			continue;
-		if (left == 0 || p->tries == 0)
-			break;
-		left--;
+	if (!pad_space_find(p->space, HOPS, form->lowest, form->highest, len, entry))
+		return nowhere;
+	for (unsigned int i = 0; i <= form->highest - form->lowest && p->tries > 0 &&
+				 left > 0 && why == nowhere;
+	     i++) {
 		p->tries--;
+		if (!pad_space_try(p->space, form->lowest, form->highest, len, i,
+				   entry))
+			continue;
+		left--;
 		why = place_before(p, form, level);
 	}
 	return why;

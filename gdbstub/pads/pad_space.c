@@ -307,7 +307,9 @@ bool pad_space_try(const struct pad_space *space, uint64_t lowest, uint64_t high
 	const uint64_t width = highest - lowest + 1;
 	uint64_t at;
 
-	if (number < in_pages) {
+	if (width <= space->page_size) {
+		at = lowest + number;
+	} else if (number < in_pages) {
 		if (!try_page(space, lowest, highest, number, &at))
 			return false;
 	} else {

@@ -24,7 +24,7 @@
 #include "gdbstub/text/insn_start.h"
 #include "gdbstub/text/text.h"
 
-enum { ASKED_MAX = 200 }; /* times, of the program's symbols */
+enum { SYMBOLS_AGE = 2 }; /* seconds: they answer for some only */
 
 /* ---- all of them ---- */
 
@@ -209,19 +209,21 @@ static void forget_symbols(struct pads *pads)
 	symbols_destroy(take_ptr(pads->symbols));
 }
 
-/* To make them takes long, and they answer for some seconds only. */
+/* To make them takes long: they are kept for a while. */
 static struct symbols *symbols_of(struct pads *pads)
 {
 	const uint64_t number = maps_number(pads->inferior);
+	struct timespec now;
 
-	if (number == 0 || number != pads->symbols_number || pads->asked == ASKED_MAX)
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (number == 0 || number != pads->symbols_number ||
+	    now.tv_sec - pads->symbols_time > SYMBOLS_AGE)
 		forget_symbols(pads);
 	if (!pads->symbols) {
 		pads->symbols = symbols_create(pads->inferior);
 		pads->symbols_number = number;
-		pads->asked = 0;
+		pads->symbols_time = now.tv_sec;
 	}
-	pads->asked++;
 	return pads->symbols;
 }
 

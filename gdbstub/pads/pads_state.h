@@ -3,6 +3,8 @@
 #ifndef TRUEHIT_PADS_PADS_STATE_H
 #define TRUEHIT_PADS_PADS_STATE_H
 
+#include <time.h>
+
 #include "gdbstub/pads/filter_memory.h"
 #include "gdbstub/pads/pad_space.h"
 #include "gdbstub/pads/pads.h"
@@ -22,7 +24,7 @@ struct pads {
 	uint64_t looked_at;	 /* maps_number() when it was looked at */
 	struct symbols *symbols; /* while locations are put in; NULL */
 	uint64_t symbols_number; /* ... maps_number() when they were made, */
-	unsigned int asked;	 /* and how often they were asked */
+	time_t symbols_time;	 /* and when that was */
 	struct filter_memory filters;
 	struct small_stacks small_stacks;
 	TAILQ_HEAD(, site) sites;

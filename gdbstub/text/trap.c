@@ -213,8 +213,11 @@ struct location *trap_executed(const struct event *event, const struct engine *e
 	struct location *location;
 	uint64_t pc;
 
-	if (trap_is_reported(event) && (location = executed_in_pad(event, engine)))
+	if (trap_is_reported(event) && (location = executed_in_pad(event, engine))) {
+		/* Resumed there, it hits again, as at any trap. */
+		event->thread->passed_at = 0;
 		return location;
+	}
 	if (!trap_is_reported(event) || thread_get_pc(event->thread, &pc) < 0)
 		return NULL;
 	pc -= event->inferior->arch->breakpoint_pc_advance;

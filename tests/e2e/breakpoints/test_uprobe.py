@@ -310,9 +310,11 @@ def test_resumed_where_it_stopped(t):
     that. The registers are the same, too."""
     need_uprobes(t)
     seen = []
-    for engine in "ptrace", "uprobe", "hardware":
+    for engine, pads in (("ptrace", "off"), ("uprobe", "off"), ("hardware", "off"),
+                         ("ptrace", "always"), ("uprobe", "always")):
         many = Many(t, rounds=1)
         many.client.monitor(f"set engine {engine}")
+        many.client.monitor(f"set pads {pads}")
         many.insert(7, ALWAYS)
         for _ in range(3):
             t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop")

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 import harness
 import rsp
@@ -38,17 +39,31 @@ def kill(server, victim):
             pass  # the other one's end was first
 
 
-def attack(session, chance, victim):
-    timer = threading.Timer(chance.random() * WHILE, kill, [session.server, victim])
+def be_told(client):
+    """Of hits, as long as somebody tells."""
     stop = "T"
-    timer.start()
     try:
-        session.client.socket.settimeout(TURN_LIMIT / 2)  # for a server that hangs
+        client.socket.settimeout(TURN_LIMIT / 2)  # for a server that hangs
         while stop[0] == "T":
-            stop = session.client.ask("vCont;c")
+            stop = client.ask("vCont;c")
     except (rsp.Closed, OSError):
         pass
-    timer.join()
+
+
+def attack(program, session, chance, victim, telling):
+    """Where nothing is told, all pads are there by then: while the program makes a system
+    call for the server, it cannot be left alone (doc/exactness/pads.md)."""
+    moment = chance.random() * WHILE
+    if telling:
+        timer = threading.Timer(moment, kill, [session.server, victim])
+        timer.start()
+        be_told(session.client)
+        timer.join()
+    else:
+        session.go()
+        program.must_run()
+        time.sleep(moment)
+        kill(session.server, victim)
     session.server.wait()
     harness.wait_for(lambda: not harness.descendants(session.server.pid), "the server's end")
     session.client.close()
@@ -67,7 +82,7 @@ def turn(t, chance, expected, victim, engine, telling):
     program = Rounds(t, THREADS, ROUNDS, wrapper=["setarch", "-R"], again=True)
     session = Session(t, program)
     insert(session, engine, telling)
-    attack(session, chance, victim)
+    attack(program, session, chance, victim, telling)
     harness.wait_for(lambda: not program.alive() or
                      all(harness.tracer_of(tid) in (0, None) for tid in program.tasks()),
                      "nobody tracing", TURN_LIMIT)
