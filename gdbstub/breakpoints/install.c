@@ -325,7 +325,7 @@ static void come_back(struct location_list *away)
 
 	TAILQ_FOREACH (location, away, way_link) {
 		_cleanup_error_ struct error *error =
-			location->wanted
+			location->wanted && !location_must_stay_off(location)
 				? location_put_in(location->inferior->breakpoints,
 						  location)
 				: NULL;

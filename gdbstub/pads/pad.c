@@ -165,8 +165,8 @@ static bool plant(struct making *m, const struct pad_place *place)
 }
 
 /* What follows the instruction, as far as the jump's bytes reach into it, and up to the
- * next location, which is to be hit. False: there
- * is no room for the way back, or no copy of the next one, which has to have one. */
+ * next location, which is to be hit. False: there is no room for the way back, or no
+ * copy of a next one that has to have one. */
 static bool append_following(struct making *m)
 {
 	unsigned int at = m->text->insn_len, next = 0;

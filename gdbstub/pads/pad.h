@@ -49,10 +49,9 @@ struct pad_text {
 	uint8_t bytes[PAD_TEXT_MAX];   /* without traps and jumps */
 	uint8_t planted[PAD_TEXT_MAX]; /* with those of others, for the jump's end */
 	size_t len;		       /* bytes that are known */
-	size_t until; /* so many of them come before the next location: what is copied
-		       */
-	unsigned int insn_len;	  /* the instruction's */
-	bool leaves;		  /* the instruction after it is not the next one */
+	size_t until;	       /* what is copied: the bytes before the next location */
+	unsigned int insn_len; /* the instruction's */
+	bool leaves;	       /* the instruction after it is not the next one */
 	uint64_t lowest, highest; /* where a pad for it can be */
 };
 

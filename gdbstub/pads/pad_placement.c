@@ -17,9 +17,8 @@ struct placing {
 };
 
 enum {
-	TRIES = 4000, /* places for hops of next instructions that are looked at, in all
-		       */
-	TRIES_EACH = 8, /* ... of those that are not the last, for each of that one's */
+	TRIES = 4000, /* places that are looked at for the hops of next instructions */
+	TRIES_EACH = 8, /* ... of one that is not the last, for each of the last's */
 };
 
 static const char nowhere[] = "no memory that a jump there can lead to is free";
@@ -174,13 +173,14 @@ static const char *place_from(struct placing *p, unsigned int level)
 	return why;
 }
 
-/* One more next instruction has a jump. Its copy is in the same pad. False: it cannot.
- */
+/* One more next instruction has a jump; its copy is in the same pad. False: it cannot,
+ * or the jump before does not end in it. */
 static bool add_next(struct placing *p)
 {
 	struct pad_text *text = &p->text[p->nnext + 1];
 
 	if (p->nnext == PAD_NEXT_MAX ||
+	    text[-1].insn_len >= p->arch->displaced->jump_len ||
 	    pad_text_next(p->decoder, p->arch, text - 1, text))
 		return false;
 	p->next[p->nnext++] =

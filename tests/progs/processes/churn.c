@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Comes to the same function from all that comes and goes: churn ROUNDS. In each round
- * from new threads, a fork's child, a vfork's child, and through a library that is loaded
- * and unloaded, which is beside it; now and then it executes itself anew.
+ * from new threads, a fork's child, a vfork's child, and through a library that is
+ * loaded and unloaded, which is beside it; now and then it executes itself anew.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
