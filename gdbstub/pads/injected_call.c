@@ -54,18 +54,25 @@ static const char *why_not(const struct thread *thread)
 	return NULL;
 }
 
+/* Rather one that is stopped for no signal: injection_end() says why. */
 static const char *find_thread(struct inferior *inferior, struct thread **ret)
 {
 	const char *why = "it has no threads";
 	struct thread *thread;
 
+	*ret = NULL;
 	FOREACH_THREAD (thread, inferior) {
-		why = why_not(thread);
+		const char *why_not_this = why_not(thread);
+
+		if (why_not_this && !*ret)
+			why = why_not_this;
+		if (why_not_this || (*ret && thread->at_signal))
+			continue;
 		*ret = thread;
-		if (!why)
+		if (!thread->at_signal)
 			break;
 	}
-	return why;
+	return *ret ? NULL : why;
 }
 
 /* In the kernel's own code, where nobody has breakpoints. 0: there is none. */
@@ -116,21 +123,6 @@ const char *injection_begin(struct inferior *inferior, struct injection *ret)
 	if (!ret->insn)
 		return "the kernel's code in the program (vdso) has no system call";
 	return save(ret) ? NULL : "the program is being killed";
-}
-
-void injection_end(const struct injection *injection)
-{
-	struct thread *thread = injection->thread;
-
-	if (thread->running) /* killed */
-		return;
-	regs_store(thread, &injection->before, injection->regset);
-	thread_set_mask(thread, injection->mask);
-	if (injection->has_info)
-		thread_set_siginfo(thread, &injection->info);
-	/* The stop is one for the step's signal now, at which the kernel would take
-	 * another signal, too. But one that the thread blocks would come anew. */
-	thread->at_signal = injection->has_info;
 }
 
 uint64_t injection_scratch(const struct injection *injection)
@@ -217,4 +209,44 @@ int64_t injection_call(const struct injection *injection, long number,
 	if (err == 0)
 		err = reg_read_u64(&regs, arch->syscall_result_reg, &result);
 	return err < 0 ? err : (int64_t)result;
+}
+
+/* ---- the end ---- */
+
+/* The stop is one for the step's signal, which the thread would take if its tracer were
+ * killed now. So it goes on to the stop of an interrupt, before it executes anything.
+ */
+static void leave_signal(struct thread *thread)
+{
+	int status = 0, err;
+
+	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
+		return;
+	if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0) {
+		lose(thread, 0);
+		return;
+	}
+	while ((err = wait_status(thread->tid, &status)) == -ETIMEDOUT)
+		;
+	if (err < 0)
+		lose(thread, 0);
+	else if (!is_event_stop(status))
+		lose(thread, status);
+	else
+		thread->left_group_stop |= WSTOPSIG(status) != SIGTRAP;
+}
+
+void injection_end(const struct injection *injection)
+{
+	struct thread *thread = injection->thread;
+
+	if (thread->running) /* killed */
+		return;
+	regs_store(thread, &injection->before, injection->regset);
+	thread_set_mask(thread, injection->mask);
+	thread->at_signal = injection->has_info;
+	if (injection->has_info)
+		thread_set_siginfo(thread, &injection->info);
+	else
+		leave_signal(thread);
 }

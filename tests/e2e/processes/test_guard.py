@@ -232,12 +232,12 @@ def test_end_of_the_server_itself(t):
     t.equal(server.wait(), -signal.SIGABRT, "status")
 
 
-def attach_with_pads(t):
+def attach_with_pads(t, engine="ptrace"):
     t.truehit_only("guard")
     # Not randomized: the places that jumps of few bytes lead to have to be free.
     program = Rounds(t, rounds=1000, again=True, wrapper=["setarch", "-R"])
     session = Session(t, program)
-    session.client.monitor("set engine ptrace")
+    session.client.monitor(f"set engine {engine}")
     session.client.monitor("set pads always")
     session.insert(0, 0, byte_is_set(program.byte))
     return program, session
@@ -290,6 +290,19 @@ def test_both_killed_with_pads(t):
     kill(program, server)
     program.end()
     t.equal(program.process.wait(), 0, "exit status")
+
+
+def test_both_killed_when_pads_are_made(t):
+    """The thread that has mapped the memory for them is stopped for no signal."""
+    for engine in "ptrace", "auto":
+        program, session = attach_with_pads(t, engine)
+        for pid in (session.server.serving, session.server.pid):
+            os.kill(pid, signal.SIGKILL)
+        session.server.wait()
+        harness.wait_for(program.is_free, "nobody tracing, nothing stopped")
+        program.must_run()
+        program.end()
+        t.equal(program.process.wait(), 0, "exit status")
 
 
 def test_job_control(t):
