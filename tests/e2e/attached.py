@@ -13,8 +13,8 @@ NEVER = ";X3,220027"
 
 def every(period):
     """(first argument & period - 1) == 0, for a power of two."""
-    code = bytes([0x26, 0, ARGUMENT[os.uname().machine], 0x22, period - 1, 0x0f,
-                  0x22, 0, 0x13, 0x27])
+    mask = [0x22, period - 1] if period <= 256 else [0x24, *(period - 1).to_bytes(4, "big")]
+    code = bytes([0x26, 0, ARGUMENT[os.uname().machine], *mask, 0x0f, 0x22, 0, 0x13, 0x27])
     return f";X{len(code):x},{code.hex()}"
 
 
@@ -48,12 +48,14 @@ def changed_text(pid, path):
 
 class Rounds:
     """The program `rounds`, or a copy; @rounds of each of @threads, @again and again until
-    end(). @wrapper: what starts it, in the same process."""
+    end(). @traps: it handles SIGTRAP. @wrapper: what starts it, in the same process."""
 
-    def __init__(self, t, threads=3, rounds=10 ** 12, path=None, wrapper=(), again=False):
+    def __init__(self, t, threads=3, rounds=10 ** 12, path=None, wrapper=(), again=False,
+                 traps=False):
         self.t, self.path = t, t.prog("rounds")
         self.process = harness.Process(t, [*wrapper, path or self.path, threads, rounds,
-                                           *(["again"] if again else [])])
+                                           *(["again"] if again or traps else []),
+                                           *(["traps"] if traps else [])])
         self.pid = self.process.pid
         self.process.wait_output("begun")
         harness.wait_for(self.is_ready, "no thread that blocks signals as it begins")

@@ -30,14 +30,15 @@ PASS_ALL = PASS + ";13;1c"  # SIGCONT, SIGWINCH
 
 
 class Storm:
-    """The program, not yet let go."""
+    """The program, not yet let go. @wrapper: what starts it, in the same process."""
 
-    def __init__(self, t, threads, rounds, activities="", signals=0, every=64):
+    def __init__(self, t, threads, rounds, activities="", signals=0, every=64, wrapper=()):
         self.t, self.every = t, every
         self.signals = bool(set("uafr") & set(activities))
         self.file = t.dir / f"counts-{len(t.processes)}"
         self.process = harness.Process(
-            t, [t.prog("storm"), self.file, threads, rounds, activities, signals, every])
+            t, [*wrapper, t.prog("storm"), self.file, threads, rounds, activities, signals,
+                every])
         self.pid = self.process.pid
         harness.wait_for(lambda: self.file.exists() and self.counts()["hit_at"],
                          "the program's addresses")
@@ -54,7 +55,8 @@ class Storm:
 def condition(mask=63, page=False):
     """(first argument & mask) == 0, && *second argument == 0 if page is set."""
     first, second = ARGUMENT[MACHINE]
-    code = bytes([0x26, 0, first, 0x22, mask, 0x0f, 0x22, 0, 0x13])
+    number = [0x22, mask] if mask < 256 else [0x23, *mask.to_bytes(2, "big")]
+    code = bytes([0x26, 0, first, *number, 0x0f, 0x22, 0, 0x13])
     if page:
         code += bytes([0x26, 0, second, 0x17, 0x22, 0, 0x13, 0x0f])
     return f";X{len(code) + 1:x},{code.hex()}27"
@@ -64,7 +66,7 @@ class Session:
     """A client that does what gdb does, and keeps account of the stops."""
 
     def __init__(self, t, storm, breakpoint, conditions, passes="", seed=SEED,
-                 place="hit", engine=None):
+                 place="hit", engine=None, pads=None):
         self.t, self.storm = t, storm
         self.random = random.Random(seed)
         self.server = t.server(*os.environ.get("STORM_SERVER", "").split(),
@@ -87,6 +89,8 @@ class Session:
         self.Z = f"Z{breakpoint},{self.at:x},1{conditions}"
         if engine:
             self.client.monitor(f"set engine {engine}")
+        if pads:
+            self.client.monitor(f"set pads {pads}")
         self.hits, self.signals, self.interrupts = 0, {}, 0
         self.seen, self.again, self.repeated = set(), set(), 0
         self.extra, self.owed = [], []

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Something to attach to that must not notice: rounds THREADS ROUNDS [again] prints
- * where the functions are that each round of each thread calls, and in the end a sum
- * that depends on every call. `again`: each thread makes its rounds once more until
- * SIGUSR1 comes, and the exit status is 1 if their sum was not always the same. A byte
- * that nobody reads is for conditions: `byte` says where, and `handler` where SIGUSR1
- * is handled.
+ * Something to attach to that must not notice: rounds THREADS ROUNDS [again [traps]]
+ * prints where the functions are that each round of each thread calls, and in the end a
+ * sum that depends on every call. `again`: each thread makes its rounds once more until
+ * SIGUSR1 comes, and the exit status is 1 if their sum was not always the same.
+ * `traps`: a SIGTRAP does not end it, and in the end it tells how many threads had
+ * some, and what one of them had at most. A byte that nobody reads is for conditions:
+ * `byte` says where, and `handler` where SIGUSR1 is handled.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -42,16 +43,24 @@ struct worker {
 	pthread_t thread;
 	uint64_t start, sum;
 	bool differs; /* the same rounds had another sum later */
+	int traps;    /* SIGTRAPs */
 };
 
 static uint64_t rounds;
 static volatile sig_atomic_t again;
 static volatile char byte;
+static _Thread_local volatile sig_atomic_t traps;
 
 static void on_signal(int signal)
 {
 	(void)signal;
 	again = 0;
+}
+
+static void on_trap(int signal)
+{
+	(void)signal;
+	traps++;
 }
 
 static uint64_t all_rounds(uint64_t sum)
@@ -69,7 +78,27 @@ static void *work(void *arg)
 	worker->sum = all_rounds(worker->start);
 	while (again)
 		worker->differs |= all_rounds(worker->start) != worker->sum;
+	worker->traps = traps;
 	return NULL;
+}
+
+static void tell_traps(const struct worker *workers, long nthreads)
+{
+	int some = 0, most = 0;
+
+	for (long i = 0; i < nthreads; i++) {
+		some += workers[i].traps > 0;
+		most = workers[i].traps > most ? workers[i].traps : most;
+	}
+	printf("%d threads with traps, at most %d in one\n", some, most);
+}
+
+static void tell_places(void)
+{
+	for (int i = 0; i < NPARTS; i++)
+		printf("part %p\n", (void *)(uintptr_t)parts[i]);
+	printf("byte %p\nhandler %p\n", (void *)(uintptr_t)&byte,
+	       (void *)(uintptr_t)on_signal);
 }
 
 int main(int argc, char **argv)
@@ -84,10 +113,9 @@ int main(int argc, char **argv)
 	rounds = strtoull(argv[2], NULL, 0);
 	again = argc > 3;
 	signal(SIGUSR1, on_signal);
-	for (int i = 0; i < NPARTS; i++)
-		printf("part %p\n", (void *)(uintptr_t)parts[i]);
-	printf("byte %p\nhandler %p\n", (void *)(uintptr_t)&byte,
-	       (void *)(uintptr_t)on_signal);
+	if (argc > 4)
+		signal(SIGTRAP, on_trap);
+	tell_places();
 	for (long i = 0; i < nthreads; i++) {
 		workers[i].start = (uint64_t)i + 1;
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
@@ -100,6 +128,8 @@ int main(int argc, char **argv)
 		total = total * 3 + workers[i].sum;
 		differs |= workers[i].differs;
 	}
+	if (argc > 4)
+		tell_traps(workers, nthreads);
 	printf("sum %016" PRIx64 "\n", total);
 	return differs;
 }
