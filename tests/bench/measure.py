@@ -56,8 +56,9 @@ class Server:
     def __init__(self, server, program, *arguments, pinned=False):
         self.pin = pin(pinned)
         self.output = tempfile.TemporaryFile("w+")
+        words = server if isinstance(server, list) else [str(server)]
         self.process = subprocess.Popen(
-            [*self.pin, *(server if isinstance(server, list) else [str(server)]), "--once", ":0", str(program), *map(str, arguments)],
+            [*self.pin, *words, "--once", ":0", str(program), *map(str, arguments)],
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
 
     def __enter__(self):
@@ -314,6 +315,8 @@ def machine():
 
 
 def microseconds(ns):
+    if ns < 100:
+        return f"{ns:.1f} ns"
     return f"{ns / 1000:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
 
 

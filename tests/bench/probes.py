@@ -18,6 +18,7 @@ SOURCE = measure.ROOT / "tests" / "progs" / "code" / "hits.c"
 EMULATED, STEPPED = "*f000", "f000"
 FUNCTIONS = 200  # hits.c has them
 ENGINES = ("uprobe", "ptrace")
+PLAIN = 12800000  # calls without breakpoints: the same number for each thread
 FILTERED = 20000000  # calls, of which a filter takes some nanoseconds each
 
 # In gdb: times a command by each engine, the first time of which is for the change.
@@ -68,15 +69,11 @@ class Bench(measure.Bench):
         super().__init__(truehit, build, gdbserver)
         self.hits = pathlib.Path(build) / "tests" / "progs" / "hits"
         self.probe_floor = pathlib.Path(build) / "tests" / "bench" / "probe_floor"
-        self.call = 0.0
         self.offsets = {}
 
     def calibrate(self):
-        """The calls without breakpoints, too, ns each; and where the functions are."""
+        """And where the functions are."""
         super().calibrate()
-        self.call = self.cost(subprocess.run(
-            [*measure.pin(True), self.hits, "10000000"], capture_output=True, text=True,
-            check=True, timeout=measure.LIMIT).stdout, 10000000)
         for place in (EMULATED, STEPPED):
             case = Case("", "", 0, place=place, functions=FUNCTIONS)
             commands = [f"break {where}" for where in places(case)]
@@ -122,11 +119,19 @@ class Bench(measure.Bench):
             super().run(case)
             return
         arguments = [str(case.iterations), str(case.functions), str(case.threads)]
+        alone = self.calls_alone(case)
         if case.server:
             cost = self.run_breaks(case, arguments)
         else:
             cost = self.run_floor(case, arguments)
-        case.runs.append(cost - self.call)
+        case.runs.append(cost - alone)
+
+    def calls_alone(self, case):
+        """ns of one without breakpoints. Calls of many functions in turn cost more."""
+        return self.cost(subprocess.run(
+            [*measure.pin(True), self.hits, str(PLAIN), str(case.functions),
+             str(case.threads)], capture_output=True, text=True, check=True,
+            timeout=measure.LIMIT).stdout, PLAIN)
 
     def run_floor(self, case, arguments):
         done = subprocess.run(

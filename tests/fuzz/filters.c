@@ -23,6 +23,7 @@
 #include "gdbstub/pads/filter.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/generate.h"
+#include "tests/fuzz/maybes.h"
 #include "tests/fuzz/run_filter.h"
 
 enum {
@@ -34,23 +35,16 @@ enum {
 	LITTLE_STACK_PERCENT = 2,
 	SEQUENCE_PERCENT = 2,
 	ENDED_PERCENT = 10, /* the server has */
-	REASONS_MAX = 32,
 };
 
 static const uint64_t place_pc = 0x555555555164;
-
-struct reason {
-	char *text; /* NULL: there are no more */
-	uint64_t count;
-};
 
 struct sums {
 	struct run_sums run;
 	uint64_t programs, invalid, filters, states, stepped, wrong, miscounted;
 	uint64_t ends[RUN_ENDS];
-	uint64_t undecided; /* what is false, and was left to the trap, */
-	uint64_t faults;    /* ... as a read faulted */
-	struct reason reasons[REASONS_MAX]; /* why there was no filter */
+	uint64_t undecided; /* what is false, and was left to the trap */
+	struct maybes maybes, false_maybes, unmade;
 };
 
 struct fuzzing {
@@ -59,6 +53,7 @@ struct fuzzing {
 	struct native_shared shared;
 	uint64_t counter;
 	struct run_registers registers;
+	struct met met;
 	struct sums sums;
 	const struct arch_ops *arch;
 };
@@ -68,24 +63,38 @@ static __thread uint64_t sequence;
 
 /* ---- the interpreter ---- */
 
+static bool is_planted(const struct native_shared *shared, uint64_t addr, size_t len)
+{
+	if (addr >= shared->end || addr + len <= shared->start)
+		return false;
+	for (int i = 0; i < SHADOW_GAPS; i++)
+		if (addr >= shared->gaps[i].start && addr + len <= shared->gaps[i].end)
+			return false;
+	return true;
+}
+
 static int read_memory(void *data, uint64_t addr, void *value, size_t len)
 {
 	const struct iovec to = {value, len};
 	const struct iovec from = {(void *)(uintptr_t)addr, len};
+	struct fuzzing *f = data;
 
-	(void)data;
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)len
-		       ? 0
-		       : -EFAULT;
+	f->met.planted |= is_planted(&f->shared, addr, len);
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)len)
+		return 0;
+	f->met.unreadable = true;
+	return -EFAULT;
 }
 
 static int read_register(void *data, unsigned int number, uint64_t *value)
 {
-	const struct fuzzing *f = data;
+	struct fuzzing *f = data;
 
 	if (number != run_machine.pc && number != run_machine.sp &&
-	    number >= run_machine.registers)
+	    number >= run_machine.registers) {
+		f->met.unreadable = true;
 		return -ENODATA;
+	}
 	*value = number == run_machine.pc ? place_pc : f->registers.general[number];
 	return 0;
 }
@@ -98,8 +107,11 @@ static bool is_false(struct fuzzing *f, const struct agent_expr *expr)
 	_cleanup_error_ struct error *error = NULL;
 	uint64_t value = 0;
 
+	f->met = (struct met){.in_sequence = sequence != 0};
 	error = agent_expr_evaluate(expr, &context, &value);
-	return !error && value == 0;
+	f->met.failed = error;
+	f->met.is_false = !error && value == 0;
+	return f->met.is_false;
 }
 
 /* ---- one state ---- */
@@ -142,6 +154,19 @@ static bool is_counted_right(const struct fuzzing *f, uint64_t before, enum run_
 	return count == (end == RUN_FALSE);
 }
 
+/* Only of what was left to the trap: when the server has ended, nothing is. */
+static void count_maybe(struct fuzzing *f, const struct agent_expr *expr,
+			enum run_end end)
+{
+	const char *reason = end == RUN_FALSE ? NULL : maybe_reason(expr, &f->met, end);
+
+	if (!reason)
+		return;
+	maybes_count(&f->sums.maybes, reason);
+	if (f->met.is_false)
+		maybes_count(&f->sums.false_maybes, reason);
+}
+
 static void run_state(struct fuzzing *f, const struct agent_expr *expr, bool steps,
 		      uint64_t index)
 {
@@ -153,7 +178,7 @@ static void run_state(struct fuzzing *f, const struct agent_expr *expr, bool ste
 	f->sums.stepped += steps;
 	f->sums.ends[end]++;
 	f->sums.undecided += expected && end != RUN_FALSE;
-	f->sums.faults += expected && end == RUN_FAULT;
+	count_maybe(f, expr, end);
 	if (!is_counted_right(f, before, end, expected)) {
 		f->sums.miscounted++;
 		tell(f, expr, "is counted wrongly", index);
@@ -183,20 +208,6 @@ static void plant(struct fuzzing *f, const struct fuzz_program *program)
 	}
 }
 
-static void note_reason(struct sums *sums, const char *text)
-{
-	for (unsigned int i = 0; i < REASONS_MAX; i++) {
-		struct reason *reason = &sums->reasons[i];
-
-		if (!reason->text)
-			reason->text = strdup(text);
-		if (!reason->text || strcmp(reason->text, text) != 0)
-			continue;
-		reason->count++;
-		return;
-	}
-}
-
 static struct native_code *make(struct fuzzing *f, struct agent_expr *expr)
 {
 	struct agent_list list = {&expr, 1};
@@ -209,12 +220,12 @@ static struct native_code *make(struct fuzzing *f, struct agent_expr *expr)
 				      (intptr_t)__builtin_thread_pointer()),
 		.needs_server = true,
 	};
+	_cleanup_error_ struct error *error = NULL;
 	struct native_code *code = NULL;
-	_cleanup_error_ struct error *error =
-		filter_create(f->arch, &list, &place, RUN_TRAP_LEN, &code);
 
+	error = filter_create(f->arch, &list, &place, RUN_TRAP_LEN, &code);
 	if (error)
-		note_reason(&f->sums, error_text(error));
+		maybes_count(&f->sums.unmade, error_text(error));
 	return code;
 }
 
@@ -258,19 +269,7 @@ static void run_program(struct fuzzing *f, uint64_t index)
 
 /* ---- the command line ---- */
 
-static void report_reasons(struct sums *s)
-{
-	for (unsigned int i = 0; i < REASONS_MAX && s->reasons[i].text; i++) {
-		printf("#   no filter: %s: %" PRIu64 "\n", s->reasons[i].text,
-		       s->reasons[i].count);
-		free(take_ptr(s->reasons[i].text));
-	}
-	printf("#   left to the trap: %" PRIu64 " as a read faults, %" PRIu64
-	       " for other reasons\n",
-	       s->faults, s->undecided - s->faults);
-}
-
-static bool report(struct sums *s)
+static bool report(const struct sums *s)
 {
 	printf("# %" PRIu64 " programs, %" PRIu64 " not valid, %" PRIu64 " filters\n",
 	       s->programs, s->invalid, s->filters);
@@ -283,7 +282,9 @@ static bool report(struct sums *s)
 	printf("# %" PRIu64 " stepped: %" PRIu64 " stops, %" PRIu64
 	       " restored wrongly; %" PRIu64 " runs that changed the program\n",
 	       s->stepped, s->run.stops, s->run.wrong, s->run.changed);
-	report_reasons(s);
+	maybes_print(&s->unmade, "no filter");
+	maybes_print(&s->maybes, "states left to the trap, but for true ones");
+	maybes_print(&s->false_maybes, "... of them, false ones");
 	return s->wrong + s->miscounted + s->run.wrong + s->run.changed == 0 &&
 	       s->ends[RUN_FALSE] > 0 && s->run.stops > 0;
 }
