@@ -70,9 +70,10 @@ class PadSession(Session):
     def must_agree(self, end):
         super().must_agree(end)
         counts = self.storm.counts()
+        # A thread that a client steps into a signal's handler comes back to its hit.
+        calls, trues = (counts[name] + self.repeated for name in ("calls", "trues"))
         self.t.equal((self.row["hits"], self.row["true"], self.row["false"]),
-                     (counts["calls"], counts["trues"], counts["calls"] - counts["trues"]),
-                     "hits, true and false ones")
+                     (calls, trues, calls - trues), "hits, true and false ones")
         self.t.note(f"{counts['calls']} hits, {counts['trues']} true; {counts['children']} "
                     f"children, {counts['sent']} signals, {sum(self.signals.values())} told")
 
