@@ -38,7 +38,8 @@ struct site {
 	struct native_code *filter; /* NULL: none, and why, for people */
 	char *why_no_filter;
 	bool waits;    /* ... until no thread blocks the signals of faults */
-	bool is_plain; /* ... or only code by which nobody meets a trap that stays */
+	bool is_plain; /* ... or only code by which nobody meets a killed server's trap
+			*/
 	bool checks_sequence;		/* the filter looks for restartable sequences */
 	unsigned int counter;		/* of the filter's, in pads->filters */
 	uint64_t false_hits, forgotten; /* by former counters; before the last reset */

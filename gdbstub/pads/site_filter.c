@@ -138,7 +138,7 @@ static struct error *make(struct pads *pads, struct site *site, uint64_t addr,
 			  const struct agent_list *conditions)
 {
 	const struct arch_ops *arch = pads->inferior->arch;
-	struct filter_place place = {.pc = addr, .needs_server = site->trap_stays};
+	struct filter_place place = {.pc = addr, .needs_server = true};
 	struct error *error;
 	const char *why;
 	int counter;
@@ -195,13 +195,17 @@ struct error *site_make_plain_filter(struct pads *pads, struct site *site,
 				     uint64_t addr, const char *why)
 {
 	static const struct agent_list none;
+	struct error *error;
 
 	site_drop_filter(site);
 	site->why_no_filter = strdup(why);
-	if (!site->trap_stays)
-		return NULL;
 	site->is_plain = true;
-	return make(pads, site, addr, &none);
+	error = make(pads, site, addr, &none);
+	if (!error || site->trap_stays)
+		return error;
+	/* Without it, a probe may be hit for a moment when the server has ended. */
+	error_destroy(error);
+	return NULL;
 }
 
 /* Threads block all signals for a moment in pthread_create(), say. */

@@ -305,6 +305,31 @@ def test_both_killed_when_pads_are_made(t):
         t.equal(program.process.wait(), 0, "exit status")
 
 
+def hit_after_both_were_killed(t, engine):
+    """All threads hit as soon as nobody traces them. The kernel may end other threads of
+    the server after the one that traces, and probes with the last."""
+    program, session = attach_with_pads(t, engine)
+    for part in range(1, 10):
+        session.insert(0, part, byte_is_set(program.byte))
+    for part in range(1, 10):  # by another thread
+        session.remove(0, part)
+    session.go()
+    program.must_run()
+    for pid in (session.server.pid, session.server.serving):
+        os.kill(pid, signal.SIGKILL)
+    harness.wait_for(lambda: not any(map(harness.tracer_of, program.tasks())), "nobody tracing")
+    program.set_byte()
+    program.must_run()
+    program.end()
+    t.equal(program.process.wait(), 0, "exit status")
+
+
+def test_hits_after_both_were_killed(t):
+    for engine in ("ptrace",) if harness.kernel_conditions(t.config.server) else ("auto", "ptrace"):
+        for _ in range(10):
+            hit_after_both_were_killed(t, engine)
+
+
 def test_job_control(t):
     """Ctrl-Z stops both processes, and fg wakes both."""
     t.truehit_only("guard")
