@@ -4,12 +4,13 @@
 
 places     which share of the places of real programs pads serve, by reasons, and whether
            the programs do with them what they do without: bash, python3, sqlite3 and its
-           library, redis-server and the C library at the entries of their functions, Lua
-           at its lines and entries
+           library, the C library, gdb, and redis-server under redis-benchmark at the
+           entries of their functions, Lua at its lines and entries; or only programs with
+           these names
 counts     Lua, built from Debian's source with -O0 and -O2, with a pad that filters at each
            of its lines against a run by single steps: how often it comes to each line
 
-All of them are served at once. Exit status: 0 nothing differs, 1 something does."""
+Of `places`, PART are served at once, and all lines of `counts`. Exit status: 0 nothing differs, 1 something does."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -19,10 +20,13 @@ import dataclasses
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tarfile
 import threading
+import time
 import urllib.request
+from typing import Callable
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
@@ -30,6 +34,7 @@ import rsp
 
 LUA = "http://deb.debian.org/debian/pool/main/l/lua5.4/lua5.4_5.4.4.orig.tar.gz"
 NEVER = ";X3,220027"   # a condition: const8 0, end
+PART = 5000            # places: the map of the program's memory grows with them
 BASE = 0x555555554000  # where the kernel loads what is position independent, not randomized
 LIMIT = 600            # seconds
 PASSED = "1;2;e;14;17;1c"  # signals that are not told: those of children, timers, windows
@@ -41,6 +46,42 @@ print(json.loads('[1, 2, {"a": 3}]'), sum(i * i for i in range(20000)))
 print(re.sub("a", "b", "banana"), sorted(collections.Counter("abracadabra").items()))"""
 SHELL = """for i in 1 2 3 4 5 6 7 8 9; do x=$((x + i)); y=$(echo $x); done; echo $x $y
 declare -A a; a[k]=v; echo ${a[k]} | cat; printf '%05d %s\\n' 42 "${x//5/five}" """
+GDB = ["-nx", "-q", "-batch", "-ex", "break puts", "-ex", "info functions ^f.*open",
+       "-ex", "disassemble main", "-ex", "python print([x * x for x in range(9)])",
+       "-ex", "ptype struct stat", "-ex", "print sizeof(long) * 7", "/usr/bin/bash"]
+REDIS = """set a 1
+incrby a 41
+append a xyz
+setrange a 2 !!
+rpush l 1 2 3 4 5 6 7 8 9
+lrange l 2 -2
+lpos l 5
+sort l by nosort get # limit 0 4
+zadd z 1 one 2 two 3.5 three
+zrangebyscore z (1 +inf withscores
+hset h f 1 g 2
+hincrbyfloat h f 0.25
+hgetall h
+sadd s 3 1 2
+smembers s
+setbit b 1000 1
+bitcount b
+bitfield b get u8 996
+pfadd p a b c d e f g
+pfcount p
+geoadd g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+geodist g Palermo Catania km
+xadd x 1-1 k v
+xrange x - +
+eval "local t = {} for i = 1, 2000 do t[#t + 1] = redis.call('incr', 'n') end return #t" 0
+eval "return redis.sha1hex(cjson.encode({1, 2, {3, 'x'}}) .. cmsgpack.pack(7))" 0
+object encoding l
+multi
+incr a2
+get a2
+exec
+debug digest
+"""
 
 
 @dataclasses.dataclass
@@ -49,7 +90,7 @@ class Program:
     argv: list
     file: str                # of it, or of a library, whose places are served
     lines: bool = False      # ... or entries of functions
-    exits: bool = True       # by itself
+    talk: Callable = None    # to a server, which it ends; returns what was replied
 
 
 def run(argv):
@@ -60,8 +101,9 @@ def run(argv):
 # ---- where ----
 
 def symbols(path):
-    """Entries of its functions."""
-    found = set()
+    """Entries of its functions, as symbols and call frame information have them."""
+    frames = run(["readelf", "--debug-dump=frames", path])
+    found = {int(number, 16) for number in re.findall(r" FDE .* pc=(\w+)\.\.", frames)}
     for how in ([], ["-D"]):
         text = subprocess.run(["nm", *how, "--defined-only", path], capture_output=True,
                               text=True, check=False).stdout
@@ -90,6 +132,10 @@ def lines(path):
 def places(program):
     return in_text(program.file, lines(program.file) if program.lines
                    else symbols(program.file))
+
+
+def parts(addresses):
+    return [addresses[at:at + PART] for at in range(0, len(addresses), PART)]
 
 
 # ---- one session ----
@@ -150,6 +196,11 @@ class Session:
         self.client.ask("QCatchSyscalls:1;e7")  # exit_group
         self.client.socket.settimeout(LIMIT)
 
+    def take(self, addresses):
+        base = self.base(self.program.file)
+        for address in addresses:
+            self.client.ask(f"z0,{base + address:x},1")
+
     def rows(self):
         """Of `monitor breakpoints`: number, address, whether it filters, hits."""
         base = self.base(self.program.file)
@@ -167,10 +218,13 @@ class Session:
         return re.sub(r"0x\w+", "X", found.group(2)) if found else "?"
 
     def run(self):
-        """To its end, before it has ended."""
-        reply = self.client.ask("c")
+        """To its end, before it has ended. Returns what it has replied."""
+        self.client.send_bytes(self.client.frame("c"))
+        said = self.program.talk() if self.program.talk else b""
+        reply = self.client.receive().decode("latin1")
         if "syscall_entry" not in reply:
             raise ValueError(f"{self.program.name} stops: {reply}")
+        return said
 
     def __enter__(self):
         return self
@@ -191,9 +245,14 @@ class Session:
 
 
 def undisturbed(program):
-    return subprocess.run(["setarch", "-R", *program.argv], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
-                          timeout=LIMIT).stdout
+    """What it has printed, or replied."""
+    with subprocess.Popen(["setarch", "-R", *program.argv], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            said = program.talk() if program.talk else b""
+            return said or process.communicate(timeout=LIMIT)[0]
+        finally:
+            process.kill()
 
 
 # ---- the programs ----
@@ -217,6 +276,53 @@ def build_lua(output, level):
     return Program(f"lua {level}", [str(path), str(HERE / "whole.lua")], str(path), True)
 
 
+def tell(path, command):
+    """It does not wait: the server is stopped before it ends."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        connection.sendall(command)
+
+
+def redis(output):
+    """A server that saves, forks, executes scripts, and has threads of its own."""
+    place = output / "redis"
+    place.mkdir(exist_ok=True)
+    at = place / "socket"
+    argv = ["/usr/bin/redis-server", "--port", "0", "--unixsocket", at, "--dir", place,
+            "--save", "", "--appendonly", "yes", "--io-threads", "2", "--io-threads-do-reads",
+            "yes", "--enable-debug-command", "yes", "--latency-monitor-threshold", "0"]
+
+    def ask(*command, text=None):
+        return subprocess.run(["redis-cli", "-s", at, *command], input=text, check=True,
+                              capture_output=True, text=True, timeout=LIMIT).stdout
+
+    def talk():
+        """It begins with whatever the last one has saved."""
+        until(lambda: at.exists() and subprocess.run(
+            ["redis-cli", "-s", at, "ping"], capture_output=True, check=False,
+            timeout=LIMIT).stdout == b"PONG\n")
+        done = run(["redis-benchmark", "-s", at, "-n", "5000", "-c", "20", "-P", "4", "-q"])
+        ask("flushall")
+        said = ask(text=REDIS) + str(done.count("requests per second"))
+        for command in "bgsave", "bgrewriteaof":
+            ask(command)
+            until(lambda: not re.search(r"in_progress:1|scheduled:1", ask("info", "persistence")))
+        said += "".join(re.findall(r"last_bg.*status:.*", ask("info", "persistence")))
+        said += ask("debug", "reload") + ask("debug", "digest") + ask("dbsize")
+        tell(at, b"shutdown nosave\r\n")
+        return said.encode()
+    return Program("redis-server", list(map(str, argv)),
+                   str(pathlib.Path("/usr/bin/redis-server").resolve()), talk=talk)
+
+
+def until(condition):
+    for _ in range(LIMIT * 20):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise TimeoutError("redis-server does not come to it")
+
+
 def installed(output):
     """Of the machine's own programs, those that there are."""
     found = [Program("bash", ["/usr/bin/bash", "-c", SHELL], "/usr/bin/bash"),
@@ -227,27 +333,43 @@ def installed(output):
     found += [Program("sqlite3", sqlite, "/usr/bin/sqlite3"),
               Program("libsqlite3", sqlite, str((libraries / "libsqlite3.so.0").resolve())),
               Program("libc", sqlite, str((libraries / "libc.so.6").resolve()))]
-    found.append(Program("redis-server", ["/usr/bin/redis-server", "--version"],
-                         str(pathlib.Path("/usr/bin/redis-server").resolve())))
+    found += [Program("gdb", ["/usr/bin/gdb", *GDB], "/usr/bin/gdb"), redis(output)]
     return [p for p in found if shutil.which(p.argv[0])]
 
 
 # ---- what is asked ----
 
+def look(session, reasons):
+    """The addresses with filters, and those without."""
+    with_filter, without = [], []
+    for number, address, filters, _ in session.rows():
+        (with_filter if filters else without).append(address)
+        if not filters:
+            reasons[session.why_not(number)] += 1
+    return with_filter, without
+
+
 def serve(truehit, program, output):
     """How many of its places have pads, why the others have none, and whether the output is
-    the same."""
-    expected, wanted = undisturbed(program), places(program)
-    with Session(truehit, program, output / "output") as session:
-        session.put(wanted)
-        session.run()
-        rows = list(session.rows())
-        reasons = collections.Counter(session.why_not(number)
-                                      for number, _, filters, _ in rows if not filters)
-        same = session.end() == expected
-    total, served = len(wanted), sum(filters for _, _, filters, _ in rows)
+    the same. A server is let alone where it has none: there it would stop at each hit."""
+    reasons, total, served, hits, same = collections.Counter(), 0, 0, 0, True
+    expected = undisturbed(program)
+    for part in parts(places(program)):
+        with Session(truehit, program, output / "output") as session:
+            session.put(part)
+            if program.talk:
+                served_now, others = look(session, reasons)
+                session.take(others)
+            said = session.run()
+            if not program.talk:
+                served_now, _ = look(session, reasons)
+            total += len(part)
+            served += len(served_now)
+            hits += sum(row[3] for row in session.rows())
+            printed = session.end()
+            same &= (said or printed) == expected
     print(f"{program.name:14} {total:6} {'lines' if program.lines else 'entries':8} "
-          f"{100 * served / max(total, 1):6.1f} %  output "
+          f"{100 * served / max(total, 1):6.1f} %  {hits:11} hits  output "
           f"{'the same' if same else 'DIFFERS'}", flush=True)
     for reason, count in reasons.most_common():
         print(f"{'':14} {count:6} {reason}")
@@ -257,9 +379,11 @@ def serve(truehit, program, output):
 def report_places(options, output):
     programs = installed(output)
     for level in ("-O0", "-O2"):
-        lua = build_lua(output, level)
-        programs += [lua, dataclasses.replace(lua, lines=False)]
-    return all([serve(options.truehit, program, output) for program in programs])
+        if not options.names or f"lua {level}" in options.names:
+            lua = build_lua(output, level)
+            programs += [lua, dataclasses.replace(lua, lines=False)]
+    return all([serve(options.truehit, program, output) for program in programs
+                if not options.names or program.name in options.names])
 
 
 def count_by_steps(options, program, addresses, output):
@@ -299,6 +423,7 @@ def report_counts(options, output):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("what", choices=("places", "counts"))
+    parser.add_argument("names", nargs="*", metavar="PROGRAM", help="of places")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--truehit", type=pathlib.Path, help="default: BUILD/truehit")
     options = parser.parse_args()
