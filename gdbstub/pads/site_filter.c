@@ -199,8 +199,8 @@ struct error *site_make_plain_filter(struct pads *pads, struct site *site,
 
 	site_drop_filter(site);
 	site->why_no_filter = strdup(why);
-	site->is_plain = true;
 	error = make(pads, site, addr, &none);
+	site->is_plain = !error;
 	if (!error || site->trap_stays)
 		return error;
 	/* Without it, a probe may be hit for a moment when the server has ended. */
