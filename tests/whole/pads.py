@@ -102,7 +102,8 @@ def run(argv):
 
 def symbols(path):
     """Entries of its functions, as symbols and call frame information have them."""
-    frames = run(["readelf", "--debug-dump=frames", path])
+    frames = subprocess.run(["readelf", "--debug-dump=frames", path], capture_output=True,
+                            text=True, check=False).stdout
     found = {int(number, 16) for number in re.findall(r" FDE .* pc=(\w+)\.\.", frames)}
     for how in ([], ["-D"]):
         text = subprocess.run(["nm", *how, "--defined-only", path], capture_output=True,
