@@ -38,7 +38,7 @@ __asm__(".text\n"
 
 /* Once in each round, and never. */
 #define LOOP(name, insn, after)                                                        \
-	static __attribute__((noinline, noclone)) void loop_##name(long rounds)        \
+	static __attribute__((noinline)) void loop_##name(long rounds)                 \
 	{                                                                              \
 		if (rounds < 0)                                                        \
 			AT("never_" #name, insn, after);                               \
