@@ -112,30 +112,6 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	return location_switch(location, LOCATION_IN);
 }
 
-/* A jump may end with bytes of others' traps, which have come or gone: then it is made
- * anew. That changes the ends of those before it only, so this ends. */
-static struct error *settle_jumps(struct breakpoints *breakpoints)
-{
-	struct location *location;
-	struct error *error = NULL;
-
-	while (!error && breakpoints->any_doubtful) {
-		breakpoints->any_doubtful = false;
-		TAILQ_FOREACH (location, &breakpoints->locations, link) {
-			if (error || !location->doubtful)
-				continue;
-			location->doubtful = false;
-			if (location->state != LOCATION_IN || !location->trap ||
-			    trap_is_planted(location) || !is_there(location))
-				continue;
-			location_take_out(location, false);
-			if (location->wanted)
-				error = location_put_in(breakpoints, location);
-		}
-	}
-	return error;
-}
-
 bool locations_are_outdated(const struct breakpoints *breakpoints)
 {
 	const struct location *location;
@@ -167,7 +143,7 @@ void locations_move_outdated(struct breakpoints *breakpoints)
 				    breakpoint_type_name(location->type),
 				    (uintmax_t)location->addr, error_text(error));
 	}
-	lost = settle_jumps(breakpoints);
+	lost = locations_settle_jumps(breakpoints);
 	if (lost)
 		log_warning("a breakpoint is lost: %s", error_text(lost));
 	if (!any)
@@ -210,7 +186,7 @@ static struct error *commit_locations(struct breakpoints *breakpoints)
 			error = location_commit(breakpoints, location);
 	}
 	if (!error)
-		error = settle_jumps(breakpoints);
+		error = locations_settle_jumps(breakpoints);
 	pads_are_made(breakpoints->inferior);
 	return error;
 }

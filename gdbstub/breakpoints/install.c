@@ -378,8 +378,37 @@ struct error *location_install(struct breakpoints *breakpoints,
 	return error;
 }
 
+static struct error *settle_jump(struct location *location)
+{
+	location->doubtful = false;
+	if (location->state != LOCATION_IN || !location->trap ||
+	    trap_is_planted(location) || !trap_is_code(location))
+		return NULL;
+	location_take_out(location, false);
+	return location->wanted
+		       ? location_put_in(location->inferior->breakpoints, location)
+		       : NULL;
+}
+
+/* What is made anew changes the ends of those before it only, so this ends. */
+struct error *locations_settle_jumps(struct breakpoints *breakpoints)
+{
+	struct location *location;
+	struct error *error = NULL;
+
+	while (!error && breakpoints->any_doubtful) {
+		breakpoints->any_doubtful = false;
+		TAILQ_FOREACH (location, &breakpoints->locations, link)
+			if (!error && location->doubtful)
+				error = settle_jump(location);
+	}
+	breakpoints->any_doubtful |= error != NULL;
+	return error;
+}
+
 void locations_put_in_again(struct breakpoints *breakpoints)
 {
+	_cleanup_error_ struct error *lost = NULL;
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
@@ -394,4 +423,7 @@ void locations_put_in_again(struct breakpoints *breakpoints)
 				    breakpoint_type_name(location->type),
 				    (uintmax_t)location->addr, error_text(error));
 	}
+	lost = locations_settle_jumps(breakpoints);
+	if (lost)
+		log_warning("a breakpoint is lost: %s", error_text(lost));
 }

@@ -20,6 +20,12 @@ struct error *location_install(struct breakpoints *breakpoints,
 /** The client goes on: what it was refused is of no interest any longer. */
 void breakpoints_forget_refusal(struct breakpoints *breakpoints);
 
+/**
+ * A jump to a pad may end with bytes of others' traps: where these have come or gone
+ * since, it is made anew, before any thread runs. An error: one of them is lost, and
+ * the rest is yet to be looked at.
+ */
+struct error *locations_settle_jumps(struct breakpoints *breakpoints);
 /** Puts in what is wanted and out, and warns of what cannot be. */
 void locations_put_in_again(struct breakpoints *breakpoints);
 
