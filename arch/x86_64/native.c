@@ -7,11 +7,13 @@
  */
 #include "arch/x86_64/x86_64.h"
 
+#include <asm/hwcap2.h>
 #include <cpuid.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "arch/register_table.h"
 #include "arch/x86_64/native_encode.h"
@@ -92,6 +94,8 @@ static void load_register(struct native_code *code, uint64_t number, uint8_t to)
 
 	if (number == X86_64_RIP)
 		x86_64_constant(code, to, code->pc);
+	else if (number == X86_64_FS_BASE || number == X86_64_GS_BASE)
+		x86_64_segment_base(code, to, number == X86_64_GS_BASE);
 	else if (number == X86_64_RSP)
 		x86_64_lea(code, to, RSP, (int32_t)frame_size(code));
 	else if (uses(code, reg))
@@ -407,6 +411,8 @@ static int restore(struct regs *regs, const struct native_state *state, uint32_t
 
 static unsigned int register_bits(unsigned int number)
 {
+	if (number == X86_64_FS_BASE || number == X86_64_GS_BASE)
+		return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE ? 64 : 0;
 	return number < GENERAL || number == X86_64_RIP ? 64 : 0;
 }
 

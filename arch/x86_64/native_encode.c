@@ -203,6 +203,13 @@ void x86_64_compare_thread_word(struct native_code *code, int32_t offset)
 	put(code, 0, 1);
 }
 
+/* rdfsbase, rdgsbase */
+void x86_64_segment_base(struct native_code *code, uint8_t to, bool is_gs)
+{
+	put(code, 0xf3, 1);
+	put_registers(code, REX_W, 0xae0f, is_gs, to);
+}
+
 /* lock incq */
 void x86_64_count(struct native_code *code, uint8_t base)
 {

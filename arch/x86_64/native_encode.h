@@ -72,6 +72,8 @@ void x86_64_branch(struct native_code *code, uint8_t condition, unsigned int lab
 void x86_64_jump_to(struct native_code *code, unsigned int label);
 /** Compares 8 bytes of thread-local memory with zero. */
 void x86_64_compare_thread_word(struct native_code *code, int32_t offset);
+/** The base address of fs, or of gs; only where the processor lets programs read it. */
+void x86_64_segment_base(struct native_code *code, uint8_t to, bool is_gs);
 /** Adds one to 8 bytes of memory, at once for all processors. */
 void x86_64_count(struct native_code *code, uint8_t base);
 

@@ -32,6 +32,7 @@ enum {
 	X86_64_RIP = 16,
 	X86_64_EFLAGS = 17,
 	X86_64_ORIG_RAX = 57,
+	X86_64_FS_BASE = 58,
 	X86_64_GS_BASE = 59,
 };
 

@@ -3,6 +3,7 @@
  * each run_state. */
 #include "tests/fuzz/run_filter.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,13 @@ __asm__(".text\n"
 	"	ldp x29, x30, [sp], #160\n"
 	"	ret\n");
 
+static int read_other(unsigned int number, uint64_t *value)
+{
+	(void)number;
+	(void)value;
+	return -ENODATA;
+}
+
 const struct run_machine run_machine = {
 	.registers = REGISTERS,
 	.sp = 31,
@@ -62,6 +70,7 @@ const struct run_machine run_machine = {
 	.flags = 33,
 	.aligns_stack = true,
 	.status = UINT64_C(0xf) << 28,
+	.read_other = read_other,
 };
 
 static struct {

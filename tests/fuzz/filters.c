@@ -92,8 +92,10 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 
 	if (number != run_machine.pc && number != run_machine.sp &&
 	    number >= run_machine.registers) {
-		f->met.unreadable = true;
-		return -ENODATA;
+		int err = run_machine.read_other(number, value);
+
+		f->met.unreadable |= err < 0;
+		return err;
 	}
 	*value = number == run_machine.pc ? place_pc : f->registers.general[number];
 	return 0;

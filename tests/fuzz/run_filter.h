@@ -22,6 +22,8 @@ struct run_machine {
 	bool aligns_stack; /* to 16 bytes, or accesses fault */
 	uint64_t status;   /* of the flags: those that filters have to leave */
 	uint64_t others;   /* ... and those that are always set */
+	/** The value of another register, which is always the same, or -ENODATA. */
+	int (*read_other)(unsigned int number, uint64_t *value);
 };
 extern const struct run_machine run_machine;
 

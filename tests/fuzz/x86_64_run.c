@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/fuzz/run_filter.h"
 
+#include <asm/prctl.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "arch/register_table.h"
+#include "arch/x86_64/x86_64.h"
 #include "tests/fuzz/run_state.h"
 
 enum { TRAP_FLAG = 0x100, REGISTERS = 16 };
@@ -88,6 +93,18 @@ __asm__(".text\n"
 	"	popq %rbx\n"
 	"	ret\n");
 
+static int read_other(unsigned int number, uint64_t *value)
+{
+	static const int codes[] = {
+		[X86_64_FS_BASE] = ARCH_GET_FS,
+		[X86_64_GS_BASE] = ARCH_GET_GS,
+	};
+
+	if (number >= sizeof(codes) / sizeof(*codes) || codes[number] == 0)
+		return -ENODATA;
+	return syscall(SYS_arch_prctl, codes[number], value) < 0 ? -errno : 0;
+}
+
 const struct run_machine run_machine = {
 	.registers = REGISTERS,
 	.sp = 7,
@@ -95,6 +112,7 @@ const struct run_machine run_machine = {
 	.flags = 17,
 	.status = 0xcd5, /* with that of the direction */
 	.others = 0x202,
+	.read_other = read_other,
 };
 
 /* ---- stops ---- */

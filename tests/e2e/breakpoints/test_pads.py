@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 
@@ -63,6 +64,16 @@ if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
     sys.exit(ctypes.get_errno())
 os.execv(sys.argv[1], sys.argv[1:])
 """
+
+
+AT_HWCAP2, HWCAP2_FSGSBASE = 26, 2
+
+
+def auxiliary(which):
+    """A value of this process's auxiliary vector."""
+    vector = struct.unpack("QQ" * 512, pathlib.Path("/proc/self/auxv").read_bytes()
+                           .ljust(16 * 512, b"\0"))
+    return dict(zip(vector[::2], vector[1::2])).get(which, 0)
 
 
 def need_pads(t):
@@ -380,6 +391,27 @@ emit(stop=[register("pc") - pc, register("sp") - sp, int(gdb.parse_and_eval("i")
     row = next(row for row in harness.breakpoint_rows(found["table"])
                if "== 150" in row["text"])
     t.equal((row["true"], row["maybe"]), (1, 0), "true hits, and maybes")
+
+
+def test_filters_read_segment_bases(t):
+    """Which programs in the kernel cannot read: no false hit is a maybe."""
+    need_pads(t)
+    if not X86:
+        t.skip("aarch64 has no segments")
+    if not auxiliary(AT_HWCAP2) & HWCAP2_FSGSBASE:
+        t.skip("this processor does not let programs read the base of fs")
+    found, _ = debug(t, [200], [f"tbreak {t.line('pads.c', 'VARIABLE')} if i == 123"], '''
+run("continue")
+pc, fs, gs = register("pc"), register("fs_base"), register("gs_base")
+run(f"break *{pc} if $fs_base != {fs} || $gs_base != {gs} || i == 150")
+run("continue")
+emit(i=int(gdb.parse_and_eval("i")), table=run("monitor breakpoints"), filters=filters())
+''')
+    row = next(row for row in harness.breakpoint_rows(found["table"])
+               if "== 150" in row["text"])
+    t.equal(found["i"], 150, "where it stopped")
+    t.check("filters" in found["filters"].values(), f"filters: {found['filters']}")
+    t.equal((row["false"], row["true"], row["maybe"]), (26, 1, 1), "hits")
 
 
 def test_neighbours(t):
