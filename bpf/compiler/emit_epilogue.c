@@ -2,6 +2,7 @@
 #include "bpf/compiler/emit_epilogue.h"
 
 #include <linux/bpf_perf_event.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -16,6 +17,19 @@
 #include "bpf/compiler/emit_variables.h"
 #include "bpf/compiler/emit_watch.h"
 #include "bpf/emit/emit_where.h"
+
+/* Whom nobody traces any more would stop for ever: events go with the last of the
+ * server's threads, which may end after the one that traces. */
+static void emit_forget_without_server(struct compiler *c, uint32_t forget)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	bpf_emit_map_value(e, BPF_REG_1, c->options->shared_fd,
+			   offsetof(struct bpf_shared, server));
+	bpf_emit(e, bpf_load(BPF_W, BPF_REG_1, BPF_REG_1, 0));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSET, BPF_REG_1, FUTEX_OWNER_DIED),
+		      forget);
+}
 
 /* Is the stop always made by SIGSTOP? */
 static bool always_by_stop(const struct compiler *c)
@@ -251,14 +265,13 @@ void epilogue_emit(struct compiler *c, bool used_false)
 	}
 	if (c->used_true || c->used_maybe) {
 		bpf_emit_bind(e, report);
+		emit_forget_without_server(c, forget);
 		emit_choose_stop(c);
 		emit_record(c);
 		emit_settle(c);
 		emit_stop(c);
 	}
-	if (used_false || c->used_true) {
-		bpf_emit_bind(e, forget);
-		variables_emit_commit(c);
-		exits_return(c, 0);
-	}
+	bpf_emit_bind(e, forget);
+	variables_emit_commit(c);
+	exits_return(c, 0);
 }

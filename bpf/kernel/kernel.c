@@ -240,6 +240,7 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 		.map_flags = BPF_F_MMAPABLE,
 	};
 	void *shared;
+	int err;
 
 	kernel->shared_fd =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_shared", sizeof(uint32_t),
@@ -247,14 +248,16 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 	if (kernel->shared_fd < 0)
 		return error_create(-kernel->shared_fd,
 				    "the BPF map of the counts cannot be made");
-	shared = mmap(NULL, sizeof(struct bpf_shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED, kernel->shared_fd, 0);
-	if (shared == MAP_FAILED)
-		return error_create(errno,
-				    "the BPF map of the counts cannot be mapped");
+	err = server_word_map(kernel->shared_fd, sizeof(struct bpf_shared), &shared);
+	if (err < 0)
+		return error_create(-err, "the BPF map of the counts cannot be mapped");
 	/* A child that is to be traced has nothing of it (gdbstub/base/rights.h). */
 	madvise(shared, sizeof(struct bpf_shared), MADV_DONTFORK);
 	kernel->shared = shared;
+	err = server_word_hold(shared, offsetof(struct bpf_shared, server));
+	if (err < 0)
+		log_debug(LOG_BPF, "programs will not be told of the server's end: %s",
+			  strerror(-err));
 	return NULL;
 }
 
@@ -338,7 +341,7 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 void bpf_kernel_deinit(struct bpf_kernel *kernel)
 {
 	if (kernel->shared)
-		munmap(kernel->shared, sizeof(struct bpf_shared));
+		server_word_unmap(kernel->shared);
 	ring_destroy(&kernel->hits);
 	ring_destroy(&kernel->output);
 	for (unsigned int kind = 0; kind < BPF_KINDS; kind++)

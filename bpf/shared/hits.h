@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "gdbstub/agent/variables.h"
+#include "gdbstub/base/server_word.h"
 #include "arch/arch.h"
 #include "bpf/shared/ignore_gate.h"
 #include "bpf/shared/hit_tally.h"
@@ -54,6 +55,7 @@ enum {
 
 /** The map's single value. */
 struct bpf_shared {
+	uint64_t server; /* a word that the server holds (server_word.h) */
 	/* A `ref` of any byte in [shadow_start, shadow_end) is a *maybe*, unless all
 	 * of it is in one of the gaps: the stub has planted traps there and knows what
 	 * the bytes really are. start == end: nothing is planted. */
@@ -63,6 +65,8 @@ struct bpf_shared {
 	struct bpf_tally tallies[BPF_TALLIES];
 	struct variable_cells variables;
 };
+
+_Static_assert(sizeof(struct bpf_shared) <= SERVER_WORD_MEMORY, "the word's memory");
 
 /** One record per true hit or maybe. */
 struct bpf_hit_record {

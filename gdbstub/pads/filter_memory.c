@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gdbstub/pads/server_word.h"
+#include "gdbstub/base/server_word.h"
 
 /* The places of the first are the shadow's. */
 enum {

@@ -10,7 +10,7 @@
 
 #include "arch/native.h"
 #include "gdbstub/pads/pad_memory.h"
-#include "gdbstub/pads/server_word.h"
+#include "gdbstub/base/server_word.h"
 
 enum {
 	/* Bytes; pages that nobody has touched take none. */

@@ -16,7 +16,7 @@
 #include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
-#include "gdbstub/pads/server_word.h"
+#include "gdbstub/base/server_word.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10U /* Linux 6.3 */
@@ -167,7 +167,7 @@ struct error *pad_memory_map_shared(const struct injection *injection, uint64_t 
 
 	if (error)
 		return error;
-	err = server_word_map(own, memory);
+	err = server_word_map(own, SERVER_WORD_MEMORY, memory);
 	if (err == 0)
 		return NULL;
 	pad_memory_unmap(injection, addr, SERVER_WORD_MEMORY);

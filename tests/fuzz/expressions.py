@@ -276,6 +276,8 @@ def decided_by(row):
     counts = r"\s+".join([r"[\d,]+"] * 4)
     if re.search(rf"\s{counts}\s*$", row["text"]):
         return "kept by gdb"
+    if "filter; " in row["text"]:
+        return "a filter" + (", with maybes" if row["maybe"] else "")
     if "kernel" not in row["text"] or "refused" in row["text"]:
         return "the stub"
     return "the kernel, with maybes" if row["maybe"] else "the kernel"

@@ -232,14 +232,14 @@ def test_end_of_the_server_itself(t):
     t.equal(server.wait(), -signal.SIGABRT, "status")
 
 
-def attach_with_pads(t, engine="ptrace"):
+def attach_with_pads(t, engine="ptrace", pads="always", hardware=0):
     t.truehit_only("guard")
     # Not randomized: the places that jumps of few bytes lead to have to be free.
     program = Rounds(t, rounds=1000, again=True, wrapper=["setarch", "-R"])
     session = Session(t, program)
     session.client.monitor(f"set engine {engine}")
-    session.client.monitor("set pads always")
-    session.insert(0, 0, byte_is_set(program.byte))
+    session.client.monitor(f"set pads {pads}")
+    session.insert(hardware, 0, byte_is_set(program.byte))
     return program, session
 
 
@@ -305,10 +305,10 @@ def test_both_killed_when_pads_are_made(t):
         t.equal(program.process.wait(), 0, "exit status")
 
 
-def hit_after_both_were_killed(t, engine):
+def hit_after_both_were_killed(t, *how):
     """All threads hit as soon as nobody traces them. The kernel may end other threads of
     the server after the one that traces, and probes with the last."""
-    program, session = attach_with_pads(t, engine)
+    program, session = attach_with_pads(t, *how)
     for part in range(1, 10):
         session.insert(0, part, byte_is_set(program.byte))
     for part in range(1, 10):  # by another thread
@@ -325,9 +325,13 @@ def hit_after_both_were_killed(t, engine):
 
 
 def test_hits_after_both_were_killed(t):
-    for engine in ("ptrace",) if harness.kernel_conditions(t.config.server) else ("auto", "ptrace"):
+    """int3 in pads, and those of the kernel's: in pads, without, and in hardware."""
+    kinds = [("ptrace", "always")]
+    if not harness.kernel_conditions(t.config.server):
+        kinds += [("auto", "always"), ("uprobe", "off"), ("auto", "off", 1)]
+    for how in kinds:
         for _ in range(10):
-            hit_after_both_were_killed(t, engine)
+            hit_after_both_were_killed(t, *how)
 
 
 def test_job_control(t):

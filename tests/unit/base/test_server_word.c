@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gdbstub/pads/server_word.h"
+#include "gdbstub/base/server_word.h"
 
 enum { MEMORIES = 3, AT = 64 };
 
@@ -24,7 +24,8 @@ static uint32_t *word(int i)
 static void map_all(void)
 {
 	for (int i = 0; i < MEMORIES; i++)
-		cr_assert_eq(server_word_map(fds[i], &memories[i]), 0);
+		cr_assert_eq(server_word_map(fds[i], SERVER_WORD_MEMORY, &memories[i]),
+			     0);
 }
 
 static void begin(void)
@@ -52,7 +53,7 @@ static void hold_all(int without, int ready)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; i < MEMORIES; i++)
-		if (server_word_map(fds[i], &memories[i]) < 0 ||
+		if (server_word_map(fds[i], SERVER_WORD_MEMORY, &memories[i]) < 0 ||
 		    server_word_hold(memories[i], AT) < 0)
 			_exit(1);
 	if (without >= 0)

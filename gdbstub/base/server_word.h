@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A word in memory that the server shares with a program, which says that the server
- * lives: a robust futex. When the thread that holds it ends, by whatever, the kernel
- * clears its number in the word, and only then lets go of who is traced by it
- * (kernel/exit.c: exit_mm() comes before exit_notify()). So code in the program can
- * pass a trap by that nobody would handle.
+ * A word in memory that the server shares with a program, or with programs in the
+ * kernel, which says that the server lives: a robust futex. When the thread that holds
+ * it ends, by whatever, the kernel clears its number in the word, and only then lets go
+ * of who is traced by it (kernel/exit.c: exit_mm() comes before exit_notify()). So code
+ * in the program can pass a trap by that nobody would handle, and a program in the
+ * kernel, whose event may outlive that thread by the descriptors of others, stops
+ * nobody.
  *
  * The kernel finds the word by a list in the server's own memory (set_robust_list(2)),
  * whose entries are all as far from their words. It follows nothing that the program
  * could write, and clears no word that has not the thread's number.
  */
-#ifndef TRUEHIT_PADS_SERVER_WORD_H
-#define TRUEHIT_PADS_SERVER_WORD_H
+#ifndef TRUEHIT_BASE_SERVER_WORD_H
+#define TRUEHIT_BASE_SERVER_WORD_H
 
 #include <stddef.h>
 
 enum {
-	/** Bytes, of each such memory. */
+	/** Bytes, of each such memory at most. */
 	SERVER_WORD_MEMORY = 2 << 20,
 };
 
 /**
- * Maps such memory from the beginning of a file, to be written to and shared. *ret: for
- * server_word_unmap(). Returns 0, or a negative errno.
+ * Maps @len bytes of such memory from the beginning of a file, to be written to and
+ * shared. *ret: for server_word_unmap(). Returns 0, or a negative errno.
  */
-int server_word_map(int fd, void **ret);
+int server_word_map(int fd, size_t len, void **ret);
 /**
  * The calling thread holds the word, of 4 bytes, that is @at bytes from that memory's
  * beginning, a multiple of 8: its number is there (FUTEX_TID_MASK). One word of each

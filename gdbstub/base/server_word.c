@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gdbstub/pads/server_word.h"
+#include "gdbstub/base/server_word.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -18,7 +18,7 @@ static uint8_t *own_part(void *memory)
 	return (uint8_t *)memory - DISTANCE;
 }
 
-int server_word_map(int fd, void **ret)
+int server_word_map(int fd, size_t len, void **ret)
 {
 	uint8_t *both =
 		mmap(NULL, DISTANCE + SERVER_WORD_MEMORY, PROT_READ | PROT_WRITE,
@@ -27,7 +27,7 @@ int server_word_map(int fd, void **ret)
 
 	if (both == MAP_FAILED)
 		return -errno;
-	*ret = mmap(both + DISTANCE, SERVER_WORD_MEMORY, PROT_READ | PROT_WRITE,
+	*ret = mmap(both + DISTANCE, len, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0);
 	if (*ret != MAP_FAILED)
 		return 0;
