@@ -7,6 +7,7 @@
  */
 #include <criterion/criterion.h>
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -28,7 +29,7 @@ enum {
 	DATA_LEN = 0x2000,
 	REGION_LEN = 0x20000,
 	STATES = 4,
-	TURNS = 20, /* for each instruction */
+	TURNS = 20, /* for each instruction, if $TURNS does not say more */
 	NOP = 0xd503201f,
 };
 
@@ -227,8 +228,10 @@ static void compare(const char *name, uint32_t insn, struct rng *rng)
 		put((uint32_t)(pad.addr - REGION) + at, NOP);
 }
 
-Test(aarch64_pad, every_stop_is_one_of_the_text, .timeout = 600)
+Test(aarch64_pad, every_stop_is_one_of_the_text, .timeout = 3600)
 {
+	const char *given = getenv("TURNS");
+	const unsigned long turns = given ? strtoul(given, NULL, 10) : TURNS;
 	struct rng rng = {7};
 
 	cr_assert_null(arch_native()->init());
@@ -239,7 +242,7 @@ Test(aarch64_pad, every_stop_is_one_of_the_text, .timeout = 600)
 	for (uint32_t at = 0; at < DATA; at += 4)
 		put(at, NOP);
 	for (unsigned int i = 0; i < COUNT(instructions); i++)
-		for (unsigned int turn = 0; turn < TURNS; turn++)
+		for (unsigned long turn = 0; turn < turns; turn++)
 			compare(instructions[i].name, instructions[i].insn, &rng);
 	cr_log_info("%lu stops", stops);
 	decoder_deinit(&decoder);
