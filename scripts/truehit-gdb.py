@@ -400,8 +400,13 @@ def monitor(line):
         raise gdb.GdbError("There is no process that truehit serves.")
     try:
         return capture(f"monitor {line}")
+    except gdb.error:
+        pass
+    try:  # What truehit says of it is lost with the exception.
+        gdb.execute(f"monitor {line}")
     except gdb.error as error:
         raise gdb.GdbError(str(error)) from None
+    return ""
 
 
 def numbers():
@@ -482,6 +487,65 @@ class Count(OnLocation):
 Usage: truehit count LOCATION [on|off]"""
 
 
+class Inserted:
+    """Meanwhile, gdb inserts breakpoints when they are made, not when the program goes on."""
+    NAME = "breakpoint always-inserted"
+
+    def __enter__(self):
+        self.before = gdb.parameter(self.NAME)
+        gdb.execute(f"set {self.NAME} on")
+
+    def __exit__(self, *exception):
+        gdb.execute(f"set {self.NAME} {'on' if self.before else 'off'}")
+
+
+class UntilHit(gdb.Command):
+    """Continue until the Nth true hit of a location, whichever thread makes it.
+Usage: truehit until-hit LOCATION N [if CONDITION]
+
+LOCATION is as for `break`. No other hit stops the program, and the breakpoint is gone at
+the next stop, as that of `until`."""
+
+    def __init__(self):
+        super().__init__("truehit until-hit", gdb.COMMAND_RUNNING, gdb.COMPLETE_LOCATION)
+
+    def invoke(self, argument, from_tty):
+        match = re.fullmatch(r"(.+?)\s+([1-9]\d*)(?:\s+if\b\s*(.+))?", argument.strip())
+        if not match:
+            raise gdb.GdbError("truehit until-hit: expected LOCATION N [if CONDITION]")
+        with Inserted():
+            breakpoint = self.insert(*match.groups())
+            try:
+                gdb.execute("continue", from_tty)
+            finally:
+                if breakpoint.is_valid():
+                    breakpoint.delete()
+
+    def insert(self, location, number, condition):
+        before = numbers()
+        others = {place for number in before for place in addresses(int(number))}
+        gdb.execute(f"tbreak {location}" + (f" if {condition}" if condition else ""))
+        new = [b for b in gdb.breakpoints() if str(b.number) not in before]
+        if not new:
+            raise gdb.GdbError(f"There is no breakpoint at {location}.")
+        breakpoint = new[0]
+        try:
+            found = addresses(breakpoint.number)
+            if len(found) != 1:
+                raise gdb.GdbError(f"{location} is at {len(found)} addresses, not at one.")
+            if found[0] in others:
+                raise gdb.GdbError(f"Another breakpoint is at {found[0]}: its hits would "
+                                   "count, too.")
+            if condition and "\nCondition: none" in monitor(f"explain {found[0]}"):
+                raise gdb.GdbError("gdb keeps this condition to itself, so that truehit "
+                                   "cannot count its true hits.")
+            monitor(f"until-hit {found[0]} {number}")
+        except BaseException:
+            breakpoint.delete()
+            raise
+        return breakpoint
+
+
 class Breakpoints(gdb.Command):
     """Show what serves each breakpoint, its hits, and who decides watchpoints.
 Usage: truehit breakpoints
@@ -504,3 +568,4 @@ if "EXTENSION" not in globals():  # sourcing it again is harmless
     Explain("explain")
     Ignore("ignore")
     Count("count")
+    UntilHit()

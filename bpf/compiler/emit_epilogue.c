@@ -86,10 +86,23 @@ static void emit_tid(struct compiler *c)
 	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
 }
 
+/* The stub, which evaluates it, takes it through the gate. */
+static void emit_take_back_pass(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	const uint32_t done = bpf_emit_new_labels(e, 1);
+
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_VERDICT, BPF_TRUE), done);
+	exits_count(c, offsetof(struct bpf_location, gate.left));
+	bpf_emit_bind(e, done);
+}
+
 /* The stub takes a hit without a record for a maybe, and so it has to be one. That it
  * was a change is not to be forgotten. */
 static void emit_lost(struct compiler *c)
 {
+	if (c->used_true)
+		emit_take_back_pass(c);
 	if (c->options->site.watch.len > 0)
 		bpf_emit(&c->emitter,
 			 bpf_store_imm(BPF_DW, REG_LOCATION,

@@ -357,7 +357,7 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 				    child->inferior->pid, (uintmax_t)location->addr);
 			continue;
 		}
-		gate_set(&copy->gate, gate_left(ignore_gate(location)));
+		gate_copy(&copy->gate, ignore_gate(location));
 		watch_inherit(copy, location);
 	}
 }

@@ -21,10 +21,13 @@ struct gate *ignore_gate(struct location *location)
 
 void ignore_describe(struct location *location, struct buffer *out)
 {
-	int64_t left = gate_left(ignore_gate(location));
+	const struct gate *gate = ignore_gate(location);
+	int64_t left = gate_left(gate);
 
 	if (left == GATE_ENDLESS)
 		buffer_append_string(out, "only counts its hits");
+	else if (gate->single)
+		buffer_printf(out, "ignores all but hit %" PRId64, left + 1);
 	else if (left > 0)
 		buffer_printf(out, "ignores its next %" PRId64 " hits", left);
 }
@@ -71,23 +74,30 @@ static bool parse_count(const char *text, int64_t *count)
 	       *count <= GATE_MAX;
 }
 
-struct error *ignore_next(struct inferior *inferior, const char *args,
-			  struct buffer *out)
+/* "2 100": @what the number is, from @least to GATE_MAX. */
+static struct error *parse(struct inferior *inferior, const char *args,
+			   const char *what, int least, struct location **location,
+			   int64_t *count)
 {
 	_cleanup_free_ char *text = strdup(args);
 	const char *number = text ? cut_last_word(text) : NULL;
-	struct location *location;
-	struct error *error;
-	int64_t count;
 
 	if (!text)
-		return error_create(ENOMEM, "ignore");
-	if (!number || !parse_count(number, &count))
-		return error_create(0,
-				    "expected a location and how many of its hits "
-				    "to ignore (0 to %d)",
-				    GATE_MAX);
-	error = location_named(inferior, text, &location);
+		return error_create(ENOMEM, "the name of a location");
+	if (!number || !parse_count(number, count) || *count < least)
+		return error_create(0, "expected a location and %s (%d to %d)", what,
+				    least, GATE_MAX);
+	return location_named(inferior, text, location);
+}
+
+struct error *ignore_next(struct inferior *inferior, const char *args,
+			  struct buffer *out)
+{
+	struct location *location;
+	int64_t count;
+	struct error *error = parse(inferior, args, "how many of its hits to ignore", 0,
+				    &location, &count);
+
 	if (error)
 		return error;
 	gate_set(ignore_gate(location), count);
@@ -95,6 +105,23 @@ struct error *ignore_next(struct inferior *inferior, const char *args,
 		buffer_printf(out, "Will ignore next %" PRId64 " hits of ", count);
 	else
 		buffer_append_string(out, "Will ignore no hits of ");
+	append_name(out, location);
+	buffer_append_string(out, ".\n");
+	return NULL;
+}
+
+struct error *ignore_all_but(struct inferior *inferior, const char *args,
+			     struct buffer *out)
+{
+	struct location *location;
+	int64_t number;
+	struct error *error = parse(inferior, args, "which of its hits to stop at", 1,
+				    &location, &number);
+
+	if (error)
+		return error;
+	gate_set_single(ignore_gate(location), number - 1);
+	buffer_printf(out, "Will ignore all but hit %" PRId64 " of ", number);
 	append_name(out, location);
 	buffer_append_string(out, ".\n");
 	return NULL;

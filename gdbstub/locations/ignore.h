@@ -17,12 +17,15 @@
 
 /** The location's gate: in the memory that programs see, if one serves it. */
 struct gate *ignore_gate(struct location *location);
-/** Appends what it does: "ignores its next 17 hits", "only counts its hits", or
- * nothing. */
+/** Appends what it does: "ignores its next 17 hits", "only counts its hits", "ignores
+ * all but hit 18", or nothing. */
 void ignore_describe(struct location *location, struct buffer *out);
 /** `monitor ignore LOCATION N`: "2 100", 0 takes it away. Says what it did. */
 struct error *ignore_next(struct inferior *inferior, const char *args,
 			  struct buffer *out);
+/** `monitor until-hit LOCATION N`: all but the Nth from now. Says what it did. */
+struct error *ignore_all_but(struct inferior *inferior, const char *args,
+			     struct buffer *out);
 /** `monitor count LOCATION [on|off]`: ignores without end. Says what it did. */
 struct error *ignore_all(struct inferior *inferior, const char *args,
 			 struct buffer *out);

@@ -64,13 +64,16 @@ static void explain_ignored(struct location *location, struct buffer *out)
 	const struct gate *gate = ignore_gate(location);
 	int64_t left = gate_left(gate);
 
-	if (left == 0 && gate->ignored == 0)
+	if (left == 0 && !gate->single && gate->ignored == 0)
 		return;
 	buffer_append_string(out, "  ignored:     ");
 	buffer_append_count(out, gate->ignored);
 	buffer_append_string(out, " true ones so far");
 	if (left == GATE_ENDLESS) {
 		buffer_append_string(out, ", and all that come");
+	} else if (gate->single) {
+		buffer_append_string(out, ", and all that come but hit ");
+		buffer_append_count(out, (uint64_t)left + 1);
 	} else if (left > 0) {
 		buffer_append_string(out, ", and the next ");
 		buffer_append_count(out, (uint64_t)left);

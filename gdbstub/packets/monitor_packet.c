@@ -38,11 +38,12 @@ struct monitor_command {
 };
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
-	monitor_engines, monitor_last_hit, monitor_ignore, monitor_count, monitor_reset,
-	monitor_variables, monitor_set_debug, monitor_set_variable, monitor_set_engine,
-	monitor_set_pads, monitor_set_watch_filter, monitor_set_watch_kernel,
-	monitor_set_remote_debug, monitor_set_debug_format, monitor_set_debug_file,
-	monitor_set_threaddb_path, monitor_exit;
+	monitor_engines, monitor_last_hit, monitor_ignore, monitor_until_hit,
+	monitor_count, monitor_reset, monitor_variables, monitor_set_debug,
+	monitor_set_variable, monitor_set_engine, monitor_set_pads,
+	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
+	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
+	monitor_exit;
 
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
@@ -64,6 +65,9 @@ static const struct monitor_command commands[] = {
 	 monitor_last_hit},
 	{"ignore", "<LOCATION> <N>", "Count the next N true hits, and do nothing else",
 	 monitor_ignore},
+	{"until-hit", "<LOCATION> <N>",
+	 "Stop at the Nth true hit from now, whoever makes it, and at no other",
+	 monitor_until_hit},
 	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
 	 monitor_count},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
@@ -188,6 +192,16 @@ static struct error *monitor_ignore(struct client *client, const char *args,
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
 	return ignore_next(inferior, args, out);
+}
+
+static struct error *monitor_until_hit(struct client *client, const char *args,
+				       struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_all_but(inferior, args, out);
 }
 
 static struct error *monitor_count(struct client *client, const char *args,

@@ -13,7 +13,10 @@
  * nobody has been told of, is one of the next. */
 static bool hit_is_ignored(struct thread *thread, struct location *location)
 {
-	if (!gate_ignores(ignore_gate(location)))
+	struct gate *gate = ignore_gate(location);
+
+	/* Of those that only one passes, it is that one. */
+	if (gate_is_spent(gate) || !gate_ignores(gate))
 		return false;
 	watch_ignored(location);
 	if (look_has_ended(thread))

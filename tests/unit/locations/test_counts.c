@@ -112,6 +112,33 @@ Test(gate, without_end)
 	cr_expect_not(gate_ignores(&gate));
 }
 
+Test(gate, one_passes_and_then_none)
+{
+	struct gate gate = {0}, copy = {0};
+
+	gate_set_single(&gate, 2);
+	cr_expect_eq(gate_left(&gate), 2);
+	cr_expect(gate_ignores(&gate));
+	gate_copy(&copy, &gate);
+	for (int i = 0; i < 2; i++) {
+		cr_expect(gate_ignores(&gate));
+		cr_expect_not(gate_is_spent(&gate));
+		cr_expect_not(gate_ignores(&gate), "the third hit");
+		cr_expect(gate_is_spent(&gate));
+		for (int j = 0; j < 10; j++)
+			cr_expect(gate_ignores(&gate), "one has passed");
+		cr_expect_eq(gate_left(&gate), GATE_ENDLESS);
+		gate_set_single(&gate, 1);
+	}
+	cr_expect(gate_ignores(&copy));
+	cr_expect_not(gate_ignores(&copy), "its own");
+	cr_expect(gate_ignores(&copy));
+	gate_set(&copy, 0);
+	cr_expect_not(gate_is_spent(&copy));
+	cr_expect_not(gate_ignores(&copy));
+	cr_expect_not(gate_ignores(&copy), "as many as come");
+}
+
 enum { GATE_THREADS = 8, GATE_HITS = 100000, GATE_COUNT = 300001 };
 
 static void *hit_gate(void *gate)

@@ -73,6 +73,13 @@ struct error *ignore_next(struct inferior *of, const char *args, struct buffer *
 	return NULL;
 }
 
+struct error *ignore_all_but(struct inferior *of, const char *args, struct buffer *out)
+{
+	cr_assert_eq(of, &inferior);
+	buffer_printf(out, "until-hit <%s>\n", args);
+	return NULL;
+}
+
 struct error *ignore_all(struct inferior *of, const char *args, struct buffer *out)
 {
 	cr_assert_eq(of, &inferior);
@@ -187,6 +194,7 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("engines", "the engines\nthe slots\n");
 	assert_text("explain 2", "about 2\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
+	assert_text("until-hit 2 17", "until-hit <2 17>\n");
 	assert_text("count  2", "count <2>\n");
 	assert_text("reset", "All counts are zero.\n");
 	cr_assert_eq(resets, 1);

@@ -284,6 +284,20 @@ Test(tally, exactly_so_many_are_ignored)
 		     "what is ignored is counted all the same");
 }
 
+/* ... or a single one, whichever thread makes it. */
+Test(tally, only_one_is_not_ignored)
+{
+	enum { BEFORE = 12345 };
+
+	attach();
+	gate_set_single(gate, BEFORE);
+	run_threads();
+	bpf_kernel_drain(&kernel);
+	cr_expect_eq(gate->ignored, THREADS * ROUNDS / 2 - 1);
+	cr_expect(gate_is_spent(gate));
+	cr_expect_eq(nrecords, 1);
+}
+
 Test(tally, all_are_ignored)
 {
 	attach();
