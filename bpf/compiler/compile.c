@@ -10,6 +10,7 @@
 #include "gdbstub/agent/insn.h"
 #include "bpf/emit/compiler.h"
 #include "bpf/compiler/emit_epilogue.h"
+#include "bpf/emit/emit_where.h"
 #include "bpf/emit/emit_kernel_mode.h"
 #include "bpf/compiler/emit_operations.h"
 #include "bpf/compiler/emit_probe.h"
@@ -171,6 +172,7 @@ static uint32_t make_labels(struct compiler *c)
 static void emit_begin(struct compiler *c)
 {
 	bpf_emit(&c->emitter, bpf_alu(BPF_MOV, REG_CONTEXT, BPF_REG_1));
+	where_emit_suspended(c);
 	variables_emit_unheld(c);
 	kernel_mode_emit_begin(c);
 	probe_emit_begin(c);

@@ -6,6 +6,8 @@
  */
 #include "bpf/emit/emit_where.h"
 
+#include "bpf/emit/emit_exits.h"
+
 _Static_assert((int)BPF_LOCATION_MASK >= (int)BPF_LOCATIONS_MAX - 1 &&
 		       sizeof(struct bpf_location) * (BPF_LOCATION_MASK + 1) <=
 			       sizeof(struct bpf_shared) -
@@ -42,4 +44,21 @@ void where_emit(struct compiler *c)
 	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_0, sizeof(struct bpf_location)));
 	bpf_emit_map_value(e, REG_LOCATION, c->options->shared_fd, locations);
 	bpf_emit(e, bpf_alu(BPF_ADD, REG_LOCATION, BPF_REG_0));
+}
+
+void where_emit_suspended(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t goes_on;
+
+	if (c->options->site.kind != BPF_KIND_EVENT)
+		return;
+	goes_on = bpf_emit_new_labels(e, 1);
+	where_emit(c);
+	bpf_emit(e, bpf_load(BPF_DW, BPF_REG_1, REG_LOCATION,
+			     offsetof(struct bpf_location, suspended)));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_1, 0), goes_on);
+	exits_count(c, offsetof(struct bpf_location, dropped));
+	exits_return(c, 0);
+	bpf_emit_bind(e, goes_on);
 }

@@ -26,9 +26,8 @@ struct hw_event_options {
  * the thread is gone; EACCES, EPERM: perf events are not allowed.
  */
 int hw_event_open(const struct hw_event_options *options, pid_t tid);
-/** Switch it on or off in the thread and all that inherited it. */
+/** Switch it on, in the thread and all that inherited it. */
 int hw_event_enable(int fd);
-int hw_event_disable(int fd);
 
 /** Is this the SIGTRAP of a perf event? Then *sig_data is what it carries. */
 bool hw_event_siginfo(const siginfo_t *info, uint64_t *sig_data);

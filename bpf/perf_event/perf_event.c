@@ -64,19 +64,29 @@ static int open_on_thread(const struct perf_event *state,
 	return 0;
 }
 
-/* Switches all events from the @first on. */
-static int switch_events(const struct perf_placement *placement, size_t first,
-			 int (*fn)(int fd))
+/* Those from the @first on. */
+static int enable_events(const struct perf_placement *placement, size_t first)
 {
 	int result = 0;
 
 	for (size_t i = first; i < placement->nfds; i++) {
-		int r = fn(placement->fds[i]);
+		int r = hw_event_enable(placement->fds[i]);
 
 		if (r < 0)
 			result = r;
 	}
 	return result;
+}
+
+/* By a word that the program reads: to switch events off and on takes the kernel an
+ * interrupt for each sleeping thread (1,000 of them: up to 16 ms). */
+static void suspend(const struct perf_event *state,
+		    const struct perf_placement *placement, bool is_suspended)
+{
+	struct bpf_location *shared =
+		placement_shared(&placement->base, state->placements);
+
+	__atomic_store_n(&shared->suspended, is_suspended, __ATOMIC_SEQ_CST);
 }
 
 static int perf_placement_open(const struct perf_event *state,
@@ -92,8 +102,11 @@ static int perf_placement_open(const struct perf_event *state,
 		if (r < 0 && r != -ESRCH) /* else just gone */
 			return r;
 	}
+	/* The program may be one that was suspended when it was last in place. */
+	suspend(state, placement, false);
+	placement_shared(&placement->base, state->placements)->dropped = 0;
 	/* Nothing fires before everything is there. */
-	return switch_events(placement, 0, hw_event_enable);
+	return enable_events(placement, 0);
 }
 
 static struct error *insert_error(int r)
@@ -223,14 +236,14 @@ static void perf_event_remove(struct engine *engine, struct location *location,
 
 static int perf_event_suspend(struct engine *engine, struct location *location)
 {
-	(void)engine;
-	return switch_events(location->engine_data, 0, hw_event_disable);
+	suspend(engine->state, location->engine_data, true);
+	return 0;
 }
 
 static int perf_event_resume(struct engine *engine, struct location *location)
 {
-	(void)engine;
-	return switch_events(location->engine_data, 0, hw_event_enable);
+	suspend(engine->state, location->engine_data, false);
+	return 0;
 }
 
 static bool perf_event_outdated(struct engine *engine, const struct location *location)
@@ -254,9 +267,7 @@ static int perf_event_thread_added(struct engine *engine, struct location *locat
 	if (!thread_leads(thread))
 		return 0;
 	r = open_on_thread(state, placement, thread);
-	if (r < 0 || location->state != LOCATION_IN)
-		return r;
-	return switch_events(placement, first, hw_event_enable);
+	return r < 0 ? r : enable_events(placement, first);
 }
 
 static void perf_event_give_back(struct engine *engine)
@@ -327,6 +338,14 @@ static uint64_t event_count(const struct perf_placement *placement)
 	return total;
 }
 
+/* By programs. */
+static uint64_t hits_seen(const struct perf_placement *placement,
+			  const struct placements *placements)
+{
+	return placement_hits_seen(&placement->base, placements) +
+	       placement_shared(&placement->base, placements)->dropped;
+}
+
 /*
  * Hits that no program has seen: on a CPU where bpf_prog_active is raised (a task
  * that was preempted inside a map operation of bpf(2), on kernels that preempt
@@ -340,11 +359,11 @@ static uint64_t hits_missed(const struct perf_placement *placement,
 			    const struct placements *placements)
 {
 	const uint64_t counted = event_count(placement);
-	uint64_t seen = placement_hits_seen(&placement->base, placements);
+	uint64_t seen = hits_seen(placement, placements);
 
 	if (counted > seen) {
 		event_count(placement);
-		seen = placement_hits_seen(&placement->base, placements);
+		seen = hits_seen(placement, placements);
 	}
 	return counted > seen ? counted - seen : 0;
 }

@@ -40,6 +40,8 @@ struct bpf_location {
 	uint64_t lost;		 /* hits whose record did not fit into the ring */
 	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */
 	struct watch_last last;	 /* of a write watchpoint: what its filter compares */
+	uint64_t suspended;	 /* of a breakpoint event: not 0: hits are none, */
+	uint64_t dropped;	 /* ... and so many were */
 	uint64_t armed;		 /* of a uprobe: its address; 0: hits are none */
 	uint64_t pc;		 /* ... in a pad: the PC that threads there stand for */
 	uint64_t text[2]; /* ... and its instruction after the trap (uprobe_program.h)
