@@ -252,6 +252,8 @@ struct arch_ops {
 	unsigned int nexpedited;
 
 	const struct bpf_user_mode *bpf_user_mode;
+	/** ... where it has the flags register, as the processor has it. */
+	unsigned int bpf_flags_offset;
 	unsigned int bpf_context_words; /* registers in the BPF context: its first so
 					 * many 8 bytes */
 

@@ -65,6 +65,7 @@ static const struct arch_ops aarch64 = {
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
 	.bpf_user_mode = &aarch64_user_mode,
+	.bpf_flags_offset = offsetof(struct user_pt_regs, pstate),
 	.bpf_context_words = sizeof(struct user_regs_struct) / 8,
 	.breakpoint_insn = breakpoint,
 	.breakpoint_len = sizeof(breakpoint),

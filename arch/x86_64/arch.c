@@ -59,6 +59,7 @@ static const struct arch_ops x86_64 = {
 	.expedited = expedited,
 	.nexpedited = sizeof(expedited) / sizeof(expedited[0]),
 	.bpf_user_mode = &x86_64_user_mode,
+	.bpf_flags_offset = offsetof(struct user_regs_struct, eflags),
 	.bpf_context_words = offsetof(struct user_regs_struct, fs_base) / 8,
 	.breakpoint_insn = int3,
 	.breakpoint_len = sizeof(int3),

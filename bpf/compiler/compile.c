@@ -12,6 +12,7 @@
 #include "bpf/compiler/emit_epilogue.h"
 #include "bpf/emit/emit_where.h"
 #include "bpf/emit/emit_kernel_mode.h"
+#include "bpf/compiler/emit_match.h"
 #include "bpf/compiler/emit_operations.h"
 #include "bpf/compiler/emit_probe.h"
 #include "bpf/compiler/emit_variables.h"
@@ -230,16 +231,17 @@ static struct error *compile_all(struct compiler *c,
 	c->used_true = decided && !c->options->all_maybe;
 	c->used_maybe = decided && c->options->all_maybe;
 	emit_begin(c);
+	match_emit(c, unchanged);
 	if (filters)
 		watch_emit(c, unchanged);
 	error = compile_conditions(c, conditions, &decided);
 	if (error)
 		return error;
-	if (filters && conditions->count == 0)
+	if ((filters || c->options->matches) && conditions->count == 0)
 		bpf_emit_jump(&c->emitter, bpf_jump(),
 			      c->options->all_maybe ? c->label_maybe : c->label_true);
 	bpf_emit_bind(&c->emitter, unchanged);
-	epilogue_emit(c, !decided || filters);
+	epilogue_emit(c, !decided || filters || c->options->matches);
 	return NULL;
 }
 

@@ -9,10 +9,12 @@
 #include "bpf/compiler/emit_capture.h"
 #include "bpf/emit/emit_exits.h"
 #include "bpf/compiler/emit_gate.h"
+#include "bpf/compiler/emit_match.h"
 #include "bpf/compiler/emit_probe.h"
 #include "bpf/emit/emit_scratch.h"
 #include "bpf/compiler/emit_sequence.h"
 #include "bpf/compiler/emit_tally.h"
+#include "bpf/compiler/emit_tid.h"
 #include "bpf/emit/emit_values.h"
 #include "bpf/compiler/emit_variables.h"
 #include "bpf/compiler/emit_watch.h"
@@ -63,29 +65,6 @@ static void emit_choose_stop(struct compiler *c)
 	((int16_t)(FRAME_RECORD + (int)offsetof(struct bpf_hit_record, field)))
 
 /* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
-_Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
-		       offsetof(struct bpf_hit_record, location) ==
-			       offsetof(struct bpf_pidns_info, tgid),
-	       "tid and the field after it take a struct bpf_pidns_info");
-
-/* A thread of another PID name space: 0. */
-static void emit_tid(struct compiler *c)
-{
-	struct bpf_emitter *e = &c->emitter;
-
-	if (c->options->pid_ns_inode == 0) {
-		bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
-		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_TID, BPF_REG_0));
-		return;
-	}
-	bpf_emit_const(e, BPF_REG_1, c->options->pid_ns_device);
-	bpf_emit_const(e, BPF_REG_2, c->options->pid_ns_inode);
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_TID));
-	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, sizeof(struct bpf_pidns_info)));
-	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
-}
-
 /* The stub, which evaluates it, takes it through the gate. */
 static void emit_take_back_pass(struct compiler *c)
 {
@@ -224,6 +203,38 @@ static void emit_stop(struct compiler *c)
 	bpf_emit(e, bpf_exit());
 }
 
+/* Of those that match, which have no variables: the signal needs no record. */
+static void emit_signal(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+	const uint32_t blocked = bpf_emit_new_labels(e, 1);
+
+	if (c->options->deed == BPF_SIGNAL && !always_by_stop(c))
+		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, REG_BY_STOP, 0), blocked);
+	if (c->options->deed == BPF_TRAP || !always_by_stop(c))
+		exits_return(c, 1);
+	bpf_emit_bind(e, blocked);
+}
+
+static void emit_deed(struct compiler *c)
+{
+	const enum bpf_deed deed = c->options->deed;
+
+	if (deed == BPF_COUNT || deed == BPF_RECORD)
+		bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_BY_STOP, 0));
+	else if (deed != BPF_TRAP)
+		emit_choose_stop(c);
+	if (deed == BPF_TRAP || deed == BPF_SIGNAL)
+		emit_signal(c);
+	if (deed == BPF_TRAP)
+		return;
+	if (deed != BPF_COUNT)
+		emit_record(c);
+	emit_settle(c);
+	if (deed == BPF_STOP || deed == BPF_SIGNAL)
+		emit_stop(c);
+}
+
 static void emit_verdict(struct compiler *c, enum bpf_verdict verdict, uint32_t next)
 {
 	bpf_emit(&c->emitter, bpf_alu_imm(BPF_MOV, REG_VERDICT, verdict));
@@ -264,7 +275,7 @@ void epilogue_emit(struct compiler *c, bool used_false)
 	uint32_t report = bpf_emit_new_labels(e, 2), forget = report + 1;
 
 	emit_verdicts(c, used_false);
-	emit_tid(c);
+	tid_emit(c);
 	tally_emit(c);
 	if (used_false)
 		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_VERDICT, BPF_FALSE),
@@ -273,16 +284,14 @@ void epilogue_emit(struct compiler *c, bool used_false)
 		bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, REG_VERDICT, BPF_MAYBE),
 			      report);
 		gate_emit(c, forget);
+		match_emit_disarm(c, forget);
 		if (c->captures)
 			emit_commands(c, forget);
 	}
 	if (c->used_true || c->used_maybe) {
 		bpf_emit_bind(e, report);
 		emit_forget_without_server(c, forget);
-		emit_choose_stop(c);
-		emit_record(c);
-		emit_settle(c);
-		emit_stop(c);
+		emit_deed(c);
 	}
 	bpf_emit_bind(e, forget);
 	variables_emit_commit(c);

@@ -55,12 +55,26 @@ static void emit_key(struct compiler *c)
 	bpf_emit(e, bpf_alu_imm(BPF_AND, BPF_REG_1, BPF_TALLY_BUCKETS - 1));
 }
 
+static void emit_others(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, REG_LOCATION));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2,
+				offsetof(struct bpf_location, others)));
+}
+
 /* r2 = the thread's entry, or the one for others if all places are taken. */
 static void emit_find(struct compiler *c)
 {
 	struct bpf_emitter *e = &c->emitter;
-	uint32_t try = bpf_emit_new_labels(e, 2), found = try + 1;
+	const uint32_t try = bpf_emit_new_labels(e, 2), found = try + 1;
 
+	if (c->options->matches) {
+		emit_others(c);
+		bpf_emit_bind(e, found);
+		return;
+	}
 	emit_key(c);
 	bpf_emit(e, bpf_alu_imm(BPF_MUL, BPF_REG_1,
 				BPF_TALLY_PLACES * sizeof(struct bpf_tally)));
@@ -73,9 +87,7 @@ static void emit_find(struct compiler *c)
 	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2, sizeof(struct bpf_tally)));
 	bpf_emit(e, bpf_alu_imm(BPF_SUB, BPF_REG_5, 1));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_5, 0), try);
-	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_2, REG_LOCATION));
-	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_2,
-				offsetof(struct bpf_location, others)));
+	emit_others(c);
 	bpf_emit_bind(e, found);
 }
 

@@ -57,16 +57,28 @@ static inline bool bpf_is_told(enum bpf_kind kind)
 	return kind == BPF_KIND_UPROBE_MULTI;
 }
 
+/** What becomes of a true hit, or of one that is not decided. */
+enum bpf_deed {
+	BPF_STOP,   /* a record, and the thread stops for its tracer */
+	BPF_TRAP,   /* the event's SIGTRAP, whether or not it is blocked; no record */
+	BPF_SIGNAL, /* the same, but if it is blocked, a record, and SIGSTOP */
+	BPF_RECORD, /* a record */
+	BPF_COUNT,  /* it is counted */
+};
+
 struct bpf_compile_options {
 	const struct arch_ops *arch;
 	struct bpf_site site;
-	unsigned int location;	 /* index into bpf_shared.locations; of a program
-				  * that is told it, as bpf_is_told: ignored */
-	int shared_fd;		 /* the map with struct bpf_shared */
-	int ring_fd;		 /* the ring buffer of struct bpf_hit_record */
-	int output_fd;		 /* ... and of struct bpf_output_record */
-	const int *nothing_fds;	 /* by kind of uprobe: an empty map of programs
-				  * (uprobe_program.h) */
+	unsigned int location;	/* index into bpf_shared.locations; of a program
+				 * that is told it, as bpf_is_told: ignored */
+	int shared_fd;		/* the map with struct bpf_shared */
+	int ring_fd;		/* the ring buffer of struct bpf_hit_record */
+	int output_fd;		/* ... and of struct bpf_output_record */
+	const int *nothing_fds; /* by kind of uprobe: an empty map of programs
+				 * (uprobe_program.h) */
+	enum bpf_deed deed;
+	bool matches; /* it obeys its struct bpf_match; hits are not counted by thread
+		       */
 	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop

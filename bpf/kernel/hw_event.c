@@ -34,16 +34,28 @@ bool hw_event_siginfo(const siginfo_t *info, uint64_t *sig_data)
 	return true;
 }
 
-int hw_event_open(const struct hw_event_options *options, pid_t tid)
+/* After si_perf_data are si_perf_type and si_perf_flags, each of 32 bits. */
+bool hw_event_is_late(const siginfo_t *info)
 {
-	RIGHTS_RAISED_IN_SCOPE;
+	enum { ASYNC = 1 }; /* TRAP_PERF_FLAG_ASYNC, since Linux 5.19 */
+	uint32_t flags;
+
+	memcpy(&flags,
+	       (const char *)info + offsetof(siginfo_t, si_addr_lsb) +
+		       sizeof(unsigned long) + sizeof(uint32_t),
+	       sizeof(flags));
+	return flags & ASYNC;
+}
+
+static struct perf_event_attr make_attr(const struct hw_event_options *options)
+{
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(attr),
 		.sample_period = 1,
 		.disabled = 1, /* until its program is in place */
-		.inherit = 1,
-		.inherit_thread = 1,
+		.inherit = !options->one_thread,
+		.inherit_thread = !options->one_thread,
 		.remove_on_exec = 1, /* sigtrap demands it */
 		.sigtrap = options->sigtrap,
 		.sig_data = options->sigtrap ? options->sig_data : 0,
@@ -52,12 +64,19 @@ int hw_event_open(const struct hw_event_options *options, pid_t tid)
 	};
 	uint32_t type = 0;
 	uint64_t len = 0;
-	int fd, r;
 
 	options->arch->hw_perf_attr(&options->region, &type, &len);
 	attr.bp_type = type;
 	attr.bp_addr = options->region.addr;
 	attr.bp_len = len;
+	return attr;
+}
+
+int hw_event_open(const struct hw_event_options *options, pid_t tid)
+{
+	RIGHTS_RAISED_IN_SCOPE;
+	struct perf_event_attr attr = make_attr(options);
+	int fd, r;
 
 	fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
 			  PERF_FLAG_FD_CLOEXEC);
@@ -70,6 +89,14 @@ int hw_event_open(const struct hw_event_options *options, pid_t tid)
 		return r;
 	}
 	return fd;
+}
+
+int hw_event_aim(int fd, const struct hw_event_options *options)
+{
+	struct perf_event_attr attr = make_attr(options);
+
+	attr.disabled = 0;
+	return ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) < 0 ? -errno : 0;
 }
 
 int hw_event_enable(int fd)

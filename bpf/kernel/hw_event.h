@@ -17,6 +17,7 @@ struct hw_event_options {
 	bool sigtrap;	   /* a hit that the program lets through raises SIGTRAP */
 	uint64_t sig_data; /* ... and carries this in its siginfo */
 	bool kernel;	   /* hits in kernel mode, too */
+	bool one_thread;   /* threads that it makes do not inherit it */
 };
 
 /**
@@ -26,10 +27,18 @@ struct hw_event_options {
  * the thread is gone; EACCES, EPERM: perf events are not allowed.
  */
 int hw_event_open(const struct hw_event_options *options, pid_t tid);
+/**
+ * Aims it elsewhere, in the thread and all that inherited it, and switches it on: with
+ * the same options but for region and sig_data. One system call, nothing else. Returns
+ * 0, or a negative errno: ENOSPC: no slot of that kind is free (aarch64).
+ */
+int hw_event_aim(int fd, const struct hw_event_options *options);
 /** Switch it on, in the thread and all that inherited it. */
 int hw_event_enable(int fd);
 
 /** Is this the SIGTRAP of a perf event? Then *sig_data is what it carries. */
 bool hw_event_siginfo(const siginfo_t *info, uint64_t *sig_data);
+/** Of such a one: was it blocked when the hit came, so that the thread has run on? */
+bool hw_event_is_late(const siginfo_t *info);
 
 #endif

@@ -254,10 +254,6 @@ static struct error *make_shared(struct bpf_kernel *kernel)
 	/* A child that is to be traced has nothing of it (gdbstub/base/rights.h). */
 	madvise(shared, sizeof(struct bpf_shared), MADV_DONTFORK);
 	kernel->shared = shared;
-	err = server_word_hold(shared, offsetof(struct bpf_shared, server));
-	if (err < 0)
-		log_debug(LOG_BPF, "programs will not be told of the server's end: %s",
-			  strerror(-err));
 	return NULL;
 }
 
@@ -289,19 +285,6 @@ static bool take_record(void *data, const void *record, size_t size)
 	return true;
 }
 
-__attribute__((format(printf, 2, 0))) static int
-log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char text[512];
-
-	if (level == LIBBPF_DEBUG || !log_enabled(LOG_BPF))
-		return 0;
-	vsnprintf(text, sizeof(text), format, args);
-	text[strcspn(text, "\n")] = '\0';
-	log_debug(LOG_BPF, "%s", text);
-	return 0;
-}
-
 static const struct bpf_kernel no_kernel = {
 	.shared_fd = -1,
 	.hits = {.fd = -1},
@@ -317,7 +300,6 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 	*kernel = no_kernel;
 	kernel->on_record = on_record;
 	kernel->data = data;
-	libbpf_set_print(log_libbpf);
 
 	error = check_rights();
 	if (!error)
@@ -336,6 +318,34 @@ struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_recor
 	find_task_members(kernel);
 	find_pid_ns(kernel);
 	return NULL;
+}
+
+__attribute__((format(printf, 2, 0))) static int
+log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char text[512];
+
+	if (level == LIBBPF_DEBUG || !log_enabled(LOG_BPF))
+		return 0;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug(LOG_BPF, "%s", text);
+	return 0;
+}
+
+void bpf_kernel_log(void)
+{
+	libbpf_set_print(log_libbpf);
+}
+
+void bpf_kernel_hold_word(struct bpf_kernel *kernel)
+{
+	const int err =
+		server_word_hold(kernel->shared, offsetof(struct bpf_shared, server));
+
+	if (err < 0)
+		log_debug(LOG_BPF, "programs will not be told of the server's end: %s",
+			  strerror(-err));
 }
 
 void bpf_kernel_deinit(struct bpf_kernel *kernel)

@@ -44,6 +44,10 @@ struct bpf_kernel {
  */
 struct error *bpf_kernel_init(struct bpf_kernel *kernel, bpf_record_fn *on_record,
 			      void *data);
+/** What libbpf says is for the server's log, from now on. */
+void bpf_kernel_log(void);
+/** Programs stop nobody after the end of the calling thread (server_word.h). */
+void bpf_kernel_hold_word(struct bpf_kernel *kernel);
 void bpf_kernel_deinit(struct bpf_kernel *kernel);
 
 /** Takes every record of a hit that is there. */

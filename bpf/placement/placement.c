@@ -15,8 +15,11 @@ struct placements *placements_create(void)
 		abort();
 	TAILQ_INIT(&placements->list);
 	records_init(&placements->records);
+	bpf_kernel_log();
 	placements->unusable =
 		bpf_kernel_init(&placements->kernel, placements_on_record, placements);
+	if (!placements->unusable)
+		bpf_kernel_hold_word(&placements->kernel);
 	return placements;
 }
 

@@ -16,6 +16,7 @@
 #include "arch/arch.h"
 #include "bpf/shared/ignore_gate.h"
 #include "bpf/shared/hit_tally.h"
+#include "bpf/shared/match.h"
 #include "bpf/shared/watch_last.h"
 #include "bpf/shared/shadow.h"
 
@@ -64,6 +65,7 @@ struct bpf_shared {
 	uint64_t shadow_start, shadow_end;
 	struct shadow_range shadow_gaps[SHADOW_GAPS];
 	struct bpf_location locations[BPF_LOCATIONS_MAX];
+	struct bpf_match matches[MATCHES_MAX]; /* of the first locations */
 	struct bpf_tally tallies[BPF_TALLIES];
 	struct variable_cells variables;
 };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/compiler/emit_tid.h"
+
+#include <stddef.h>
+
+_Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
+		       offsetof(struct bpf_hit_record, location) ==
+			       offsetof(struct bpf_pidns_info, tgid),
+	       "tid and the field after it take a struct bpf_pidns_info");
+
+void tid_emit(struct compiler *c)
+{
+	struct bpf_emitter *e = &c->emitter;
+
+	if (c->options->pid_ns_inode == 0) {
+		bpf_emit(e, bpf_call(BPF_FUNC_get_current_pid_tgid));
+		bpf_emit(e, bpf_store(BPF_W, BPF_REG_FP, FRAME_TID, BPF_REG_0));
+		return;
+	}
+	bpf_emit_const(e, BPF_REG_1, c->options->pid_ns_device);
+	bpf_emit_const(e, BPF_REG_2, c->options->pid_ns_inode);
+	bpf_emit(e, bpf_alu(BPF_MOV, BPF_REG_3, BPF_REG_FP));
+	bpf_emit(e, bpf_alu_imm(BPF_ADD, BPF_REG_3, FRAME_TID));
+	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_4, sizeof(struct bpf_pidns_info)));
+	bpf_emit(e, bpf_call(BPF_FUNC_get_ns_current_pid_tgid));
+}

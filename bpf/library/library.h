@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside the library: a context, and its filters.
+ *
+ *   library.c         contexts: what the kernel can do, the map and the ring of all
+ * filters library_filter.c  filters: a program, an event for each thread, a match in
+ * the map library_hits.c    signals and records, and whose they are
+ */
+#ifndef TRUEHIT_BPF_LIBRARY_LIBRARY_H
+#define TRUEHIT_BPF_LIBRARY_LIBRARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/kernel/hw_event.h"
+#include "bpf/kernel/kernel.h"
+#include "bpf/library/truehit.h"
+#include "gdbstub/base/error.h"
+
+enum { WHY_LEN = 256 };
+
+/* A record of a hit that nobody has asked for yet. */
+struct waiting {
+	struct bpf_hit_record hit;
+	struct waiting *next;
+};
+
+struct truehit {
+	struct bpf_kernel kernel;
+	const struct arch_ops *arch;
+	struct truehit_filter *filters[MATCHES_MAX]; /* by location index */
+	uint32_t cookie; /* of its signals: a random number */
+	struct waiting *first, **last;
+	uint64_t dropped; /* records for which there was no memory */
+	char why[WHY_LEN];
+};
+
+struct truehit_filter {
+	struct truehit *truehit;
+	unsigned int index; /* of its location and its match */
+	int program_fd;
+	int *fds; /* its events, one for each thread */
+	size_t count;
+	struct hw_event_options event;
+	enum truehit_deed deed;
+	bool may_doubt; /* its condition cannot always be decided */
+	void *data;
+};
+
+/** What signals carry: the context's cookie, the filter's index, and how often it was
+ * aimed. */
+enum { SIG_INDEX_BITS = 8 };
+_Static_assert((int)TRUEHIT_REGISTERS == (int)MATCH_REGISTERS, "matches have as many");
+_Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
+
+/** Keeps the error's text for truehit_why(), and gives its negative errno back; -EINVAL
+ * if it has none. Takes @error over. */
+int context_fail(struct truehit *truehit, struct error *error);
+/** A record has come: bpf_record_fn. */
+void context_take_record(void *data, const struct bpf_hit_record *record);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "bpf/library/library.h"
+
+/* ---- records ---- */
+
+void context_take_record(void *data, const struct bpf_hit_record *record)
+{
+	struct truehit *truehit = data;
+	struct waiting *waiting = malloc(sizeof(*waiting));
+
+	if (!waiting) {
+		truehit->dropped++;
+		return;
+	}
+	*waiting = (struct waiting){.hit = *record};
+	*truehit->last = waiting;
+	truehit->last = &waiting->next;
+}
+
+static struct truehit_filter *filter_of(const struct truehit *truehit, uint32_t index)
+{
+	return index < MATCHES_MAX ? truehit->filters[index] : NULL;
+}
+
+static struct truehit_hit hit_of(struct truehit_filter *filter,
+				 const struct bpf_hit_record *record)
+{
+	const bool is_access = filter->event.region.kind != HW_EXECUTE;
+
+	return (struct truehit_hit){
+		.filter = filter,
+		.data = filter->data,
+		.addr = is_access ? record->addr : record->pc,
+		.pc = record->pc,
+		.tid = (pid_t)record->tid,
+		.maybe = record->verdict == BPF_MAYBE,
+	};
+}
+
+/* Takes it out of the list; its filter, NULL if that was closed. */
+static struct truehit_filter *take(struct truehit *truehit, struct waiting **at,
+				   struct truehit_hit *ret)
+{
+	struct waiting *waiting = *at;
+	struct truehit_filter *filter = filter_of(truehit, waiting->hit.location);
+
+	if (filter)
+		*ret = hit_of(filter, &waiting->hit);
+	*at = waiting->next;
+	if (!*at)
+		truehit->last = at;
+	free(waiting);
+	return filter;
+}
+
+/* ---- signals ---- */
+
+static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
+		      uint64_t data, struct truehit_hit *ret)
+{
+	const uint32_t index = data & (MATCHES_MAX - 1);
+	struct truehit_filter *filter = filter_of(truehit, index);
+
+	if (data >> 32 != truehit->cookie)
+		return 0;
+	*ret = (struct truehit_hit){
+		.filter = filter,
+		.data = filter ? filter->data : NULL,
+		.addr = (uint64_t)(uintptr_t)info->si_addr,
+		.stale = !filter || data != filter->event.sig_data,
+		.late = hw_event_is_late(info),
+		.maybe = filter && filter->may_doubt,
+	};
+	return 1;
+}
+
+/* The oldest record of a stop of the thread. */
+static int whose_stop(struct truehit *truehit, pid_t tid, struct truehit_hit *ret)
+{
+	bpf_kernel_drain(&truehit->kernel);
+	for (struct waiting **at = &truehit->first; *at; at = &(*at)->next)
+		if ((*at)->hit.by_stop && (*at)->hit.tid == (uint32_t)tid) {
+			*ret = (struct truehit_hit){.stale = 1};
+			take(truehit, at, ret);
+			return 1;
+		}
+	return 0;
+}
+
+int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
+		  struct truehit_hit *ret)
+{
+	uint64_t data;
+	int is_ours = 0;
+
+	if (hw_event_siginfo(info, &data))
+		is_ours = whose_trap(truehit, info, data, ret);
+	else if (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL)
+		is_ours = whose_stop(truehit, tid, ret);
+	if (is_ours)
+		ret->tid = tid;
+	return is_ours;
+}
+
+int truehit_poll(struct truehit *truehit, int timeout,
+		 void (*fn)(void *data, const struct truehit_hit *hit), void *data)
+{
+	struct pollfd ring = {.fd = truehit->kernel.hits.fd, .events = POLLIN};
+	struct waiting **at = &truehit->first;
+	struct truehit_hit hit;
+	int count = 0;
+
+	bpf_kernel_drain(&truehit->kernel);
+	if (!truehit->first && timeout != 0) {
+		if (poll(&ring, 1, timeout) < 0)
+			return -errno;
+		bpf_kernel_drain(&truehit->kernel);
+	}
+	while (*at) {
+		if ((*at)->hit.by_stop) {
+			at = &(*at)->next;
+		} else if (take(truehit, at, &hit)) {
+			fn(data, &hit);
+			count++;
+		}
+	}
+	return count;
+}

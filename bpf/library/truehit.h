@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libtruehit: breakpoints and watchpoints whose false hits end in the kernel.
+ *
+ * A filter is a place, a match, and what a true hit does. One in another process stops
+ * the thread for its tracer; one in the own process raises a SIGTRAP right there, with
+ * no tracer at all. Threads that are made later have it from their first instruction.
+ *
+ * Calls return 0 or a negative errno; truehit_why() has the text. [S] may be called in
+ * a signal handler: no lock, no allocation, system calls only. [0] makes no system call
+ * either. A context and its filters may be used by several threads, one at a time; [S]
+ * and [0] of different filters at any time.
+ *
+ * The library makes no threads, handles no signals, and keeps nothing outside of its
+ * contexts. Its descriptors are closed at exec. After fork(2) the child has none of it
+ * to use.
+ *
+ * Needed are Linux 5.13, CAP_BPF and CAP_PERFMON (or root), and a processor with
+ * breakpoint registers: each filter takes one of them in each thread, from
+ * truehit_open() to truehit_close().
+ */
+#ifndef TRUEHIT_H
+#define TRUEHIT_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct truehit;
+struct truehit_filter;
+
+/** What is a hit. READ is not had on x86_64: ACCESS is both. */
+enum truehit_kind { TRUEHIT_EXECUTE, TRUEHIT_WRITE, TRUEHIT_READ, TRUEHIT_ACCESS };
+
+/** What a true hit does. */
+enum truehit_deed {
+	/** SIGTRAP. In another process the thread stops for its tracer; if it blocks
+	 * SIGTRAP, it is stopped by a SIGSTOP at once. In the own process one that is
+	 * blocked comes when it is not any more (truehit_hit.late). */
+	TRUEHIT_STOP,
+	TRUEHIT_RECORD, /**< Leaves a record for truehit_poll(), and goes on. */
+	TRUEHIT_COUNT,	/**< Is counted, and goes on. */
+};
+
+enum truehit_flag {
+	TRUEHIT_ONE_THREAD = 1, /**< @pid is a thread, and none inherits from it. */
+};
+
+enum { TRUEHIT_REGISTERS = 34 };
+#define TRUEHIT_FOREVER INT64_MAX
+
+/** How a filter is made. Callers set @size to that of the struct as they know it; what
+ * they do not know of is zero. */
+struct truehit_options {
+	size_t size;
+	enum truehit_deed deed;
+	unsigned int flags; /**< of enum truehit_flag */
+	/** A GDB agent expression ("Debugging with GDB", appendix F) that has to be
+	 * true, copied; NULL: there is none. */
+	const void *condition;
+	size_t condition_len;
+	void *data; /**< the caller's, in struct truehit_hit */
+};
+
+/** What else must hold at a hit. Zeros match all. */
+struct truehit_match {
+	size_t size;
+	uint64_t registers; /**< bit n: gdb's register n, of the general ones and the
+			     * PC, has to be value[n] */
+	uint64_t value[TRUEHIT_REGISTERS];
+	uint64_t flags_mask, flags; /**< of eflags, or of pstate: these bits, as they
+				     * are; arithmetic ones only */
+	pid_t only_tid, not_tid;    /**< 0: any, none */
+};
+
+struct truehit_hit {
+	struct truehit_filter *filter;
+	void *data;
+	uint64_t addr; /**< of the access; of an instruction, where it is */
+	uint64_t pc;   /**< of a record: of an access, the instruction after it (on
+			* aarch64, the instruction); else 0 */
+	pid_t tid;
+	int stale; /**< the filter was aimed elsewhere when it came */
+	int late;  /**< the thread has run on since */
+	int maybe; /**< the kernel may not have decided the condition: evaluate it */
+};
+
+/** Since the filter was opened. */
+struct truehit_counts {
+	size_t size;
+	uint64_t hits;	  /**< while it was armed */
+	uint64_t skipped; /**< of them: which did not match */
+	uint64_t told;	  /**< ... which did what they do */
+	uint64_t maybes;  /**< ... of these, which the kernel could not decide */
+	uint64_t ignored; /**< ... true ones, beyond those that it was armed for */
+	uint64_t lost;	  /**< records for which there was no room, among the maybes */
+};
+
+/**
+ * Finds out whether this kernel and this user can have filters: ENOTSUP, EPERM, EACCES
+ * or what the kernel says. *ret is a context even then, for truehit_why(), and is to be
+ * destroyed; NULL: ENOMEM.
+ */
+int truehit_create(struct truehit **ret);
+/** With all its filters. NULL is legal. */
+void truehit_destroy(struct truehit *truehit);
+/** What was wrong with the last call that has failed, in a line; "" if none has. The
+ * context's, until the next one fails. */
+const char *truehit_why(const struct truehit *truehit);
+
+/**
+ * Opens a filter, not armed and aimed nowhere, in all threads of a process (0: this
+ * one) and those that they make. Threads that are just made by others may have it twice
+ * or not at all: stop them, or have few. It does not follow into forked processes, and
+ * ends at exec. ENOSPC: a thread has no breakpoint register left; ESRCH: there is no
+ * such process; EINVAL: the condition is none, see truehit_why().
+ */
+int truehit_open(struct truehit *truehit, pid_t pid,
+		 const struct truehit_options *options, struct truehit_filter **ret);
+/** NULL is legal. */
+void truehit_close(struct truehit_filter *filter);
+
+/**
+ * [S] Aims it, also if it was aimed elsewhere: hits that came there and are told later
+ * are stale. @len: of the bytes that are watched, 1, 2, 4 or 8, aligned; of an
+ * instruction it means nothing. EINVAL: not so; EOPNOTSUPP: not of this processor's
+ * kinds.
+ */
+int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t addr,
+		size_t len);
+/** [0] What has to match from now on. Meanwhile, hits are none. EINVAL: a register that
+ * programs in the kernel do not have. */
+int truehit_set(struct truehit_filter *filter, const struct truehit_match *match);
+/** [0] For so many true hits, of all threads together: 1 is the first thread alone. 0:
+ * it is not armed; hits cost as little as a false one, and are not counted. */
+void truehit_arm(struct truehit_filter *filter, int64_t hits);
+/** [0] *ret: with its size set. */
+void truehit_read(const struct truehit_filter *filter, struct truehit_counts *ret);
+
+/**
+ * Whose is this signal, which the thread @tid has got: in its handler, or at its
+ * signal-delivery-stop (PTRACE_GETSIGINFO)? 1: it is a hit, and *ret tells of it; it is
+ * not to be passed on to the program. 0: it is somebody else's. [S] of a SIGTRAP.
+ */
+int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
+		  struct truehit_hit *ret);
+/**
+ * Hands over the records that are there, waiting for one @timeout milliseconds (-1:
+ * without end, 0: not at all), in the order of each thread's hits. Returns how many.
+ */
+int truehit_poll(struct truehit *truehit, int timeout,
+		 void (*fn)(void *data, const struct truehit_hit *hit), void *data);
+/** Readable by poll(2) while there are records. */
+int truehit_fd(const struct truehit *truehit);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
