@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/aarch64/aarch64.h"
 
+#include <asm/ptrace.h>
 #include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
