@@ -20,7 +20,7 @@ static struct truehit *truehit;
 static volatile sig_atomic_t signals;
 static volatile pid_t first;
 
-static __attribute__((noinline, noclone)) void routine(void)
+static __attribute__((noinline)) void routine(void)
 {
 	__asm__ volatile("" : : : "memory");
 }

@@ -38,7 +38,7 @@ static long passes = 2000000;
 static struct truehit *truehit;
 
 /* Its arguments tell one pass from all others. */
-static __attribute__((noinline, noclone)) void pass(long first, long second)
+static __attribute__((noinline)) void pass(long first, long second)
 {
 	__asm__ volatile("" : : "r"(first), "r"(second) : "memory");
 }

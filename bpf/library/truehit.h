@@ -41,7 +41,9 @@ enum truehit_kind { TRUEHIT_EXECUTE, TRUEHIT_WRITE, TRUEHIT_READ, TRUEHIT_ACCESS
 enum truehit_deed {
 	/** SIGTRAP. In another process the thread stops for its tracer; if it blocks
 	 * SIGTRAP, it is stopped by a SIGSTOP at once. In the own process one that is
-	 * blocked comes when it is not any more (truehit_hit.late). */
+	 * blocked comes when it is not any more (truehit_hit.late); and on aarch64 the
+	 * instruction hits again when the handler returns to it, so arm it for one hit.
+	 */
 	TRUEHIT_STOP,
 	TRUEHIT_RECORD, /**< Leaves a record for truehit_poll(), and goes on. */
 	TRUEHIT_COUNT,	/**< Is counted, and goes on. */

