@@ -499,22 +499,19 @@ class Inserted:
         gdb.execute(f"set {self.NAME} {'on' if self.before else 'off'}")
 
 
-class UntilHit(gdb.Command):
-    """Continue until the Nth true hit of a location, whichever thread makes it.
-Usage: truehit until-hit LOCATION N [if CONDITION]
-
-LOCATION is as for `break`. No other hit stops the program, and the breakpoint is gone at
-the next stop, as that of `until`."""
+class Until(gdb.Command):
+    """A command that continues to a hit of a breakpoint that is gone at the next stop."""
+    USAGE = NAME = None
 
     def __init__(self):
-        super().__init__("truehit until-hit", gdb.COMMAND_RUNNING, gdb.COMPLETE_LOCATION)
+        super().__init__(f"truehit {self.NAME}", gdb.COMMAND_RUNNING, gdb.COMPLETE_LOCATION)
 
     def invoke(self, argument, from_tty):
-        match = re.fullmatch(r"(.+?)\s+([1-9]\d*)(?:\s+if\b\s*(.+))?", argument.strip())
-        if not match:
-            raise gdb.GdbError("truehit until-hit: expected LOCATION N [if CONDITION]")
+        found = self.parse(argument.strip())
+        if not found:
+            raise gdb.GdbError(f"truehit {self.NAME}: expected {self.USAGE}")
         with Inserted():
-            breakpoint = self.insert(*match.groups())
+            breakpoint = self.insert(*found)
             try:
                 gdb.execute("continue", from_tty)
             finally:
@@ -546,6 +543,55 @@ the next stop, as that of `until`."""
         return breakpoint
 
 
+class UntilHit(Until):
+    """Continue until the Nth true hit of a location, whichever thread makes it.
+Usage: truehit until-hit LOCATION N [if CONDITION]
+
+LOCATION is as for `break`. No other hit stops the program, and the breakpoint is gone at
+the next stop, as that of `until`."""
+    NAME, USAGE = "until-hit", "LOCATION N [if CONDITION]"
+
+    def parse(self, text):
+        match = re.fullmatch(r"(.+?)\s+([1-9]\d*)(?:\s+if\b\s*(.+))?", text)
+        return match and match.groups()
+
+
+class UntilState(Until):
+    """Continue until a location is reached in a given state.
+Usage: truehit until-state LOCATION [REGISTER=VALUE...] [if CONDITION]
+
+LOCATION is as for `break`. `truehit save-point` prints the present state in this form."""
+    NAME, USAGE = "until-state", "LOCATION [REGISTER=VALUE...] [if CONDITION]"
+
+    def parse(self, text):
+        match = re.fullmatch(r"(.+?)((?:\s+\w+=\w+)*)(?:\s+if\b\s*(.+))?", text)
+        if not match:
+            return None
+        location, state, condition = match.groups()
+        terms = [f"${register} == {value}" for register, value in
+                 (word.split("=") for word in state.split())]
+        terms += [f"({condition})"] if condition else []
+        return location, 1, " && ".join(terms)
+
+
+class SavePoint(gdb.Command):
+    """Print the state of the selected thread, as `truehit until-state` takes it.
+Usage: truehit save-point
+
+It has the general registers, without the flags, in which what debuggers do shows."""
+    NAMES = re.compile(r"r([abcd]x|[sd]i|[sb]p|\d+)|[xw]\d+|sp")
+
+    def __init__(self):
+        super().__init__("truehit save-point", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        frame = gdb.newest_frame()
+        names = [register.name for register in frame.architecture().registers("general")
+                 if self.NAMES.fullmatch(register.name)]
+        gdb.write(" ".join([f"*{frame.pc():#x}"] + [
+            f"{name}={capture(f'output/x ${name}')}" for name in names]) + "\n")
+
+
 class Breakpoints(gdb.Command):
     """Show what serves each breakpoint, its hits, and who decides watchpoints.
 Usage: truehit breakpoints
@@ -569,3 +615,5 @@ if "EXTENSION" not in globals():  # sourcing it again is harmless
     Ignore("ignore")
     Count("count")
     UntilHit()
+    UntilState()
+    SavePoint()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The stop at the Nth true hit of a location, of those of all threads: the program counts
-how often it was there. UNTIL_HIT=999983 goes that far with each engine."""
+how often it was there. And the stop at the pass of a loop with a given state.
+UNTIL_HIT=999983 goes that far with each engine."""
 import os
 import signal
 
@@ -16,6 +17,12 @@ def until(line):
     table = run("monitor breakpoints") if alive() else ""
     return [int(gdb.parse_and_eval("turns")) if alive() else None, len(gdb.breakpoints()), text]
 """
+
+
+def engines(t):
+    """Those that there are here."""
+    probes = os.uname().machine == "x86_64" and not harness.kernel_conditions(t.config.server)
+    return [engine for engine in ENGINES if probes or not engine.startswith("uprobe")]
 
 
 def session(t, lines, threads, turns, engine="auto"):
@@ -54,10 +61,7 @@ def test_exactly_that_hit(t):
     t.need_any_engine()
     if LAST:
         signal.alarm(0)
-    for engine in ENGINES:
-        if engine.startswith("uprobe"):
-            if harness.kernel_conditions(t.config.server) or os.uname().machine != "x86_64":
-                continue
+    for engine in engines(t):
         for threads in 1, 16:
             check(t, engine, threads)
             t.note(f"{engine}, {threads} threads: exact")
@@ -95,3 +99,51 @@ run("continue")
     t.match(r"which of its hits to stop at \(1 to 2147483647\)", gdb.output())
     t.equal((gdb.results[0]["left"], gdb.results[0]["inserted"]), (1, False), "what is left")
     t.match(r"Breakpoint \d+, turn \(\)", gdb.output())
+
+
+# ---- states ----
+
+SECOND = "rsi" if os.uname().machine == "x86_64" else "x1"  # an argument's register
+
+
+def state_session(t, engine, python):
+    """One thread that calls body() with 0, 1, 2 and so on."""
+    kind, _, pads = engine.partition(" ")
+    server = t.server("--once", "COMM", t.prog("threads"), "1", "20000")
+    gdb = t.gdb(server, f"source {EXTENSION}", f"monitor set engine {kind}",
+                f"monitor set pads {ENGINES[engine]}", "tbreak worker", "continue",
+                prog=t.prog("threads"), python=python + '\nrun("kill")')
+    return gdb.results[0]
+
+
+def test_the_same_state_in_another_run(t):
+    """Of two runs that are alike: the pass at which all registers are as they were."""
+    t.truehit_only("until-state")
+    t.need_any_engine()
+    for engine in engines(t):
+        saved = state_session(t, engine, f"""
+run("truehit until-state *body {SECOND}=12345")
+first = int(gdb.parse_and_eval("${SECOND}"))
+run("tbreak body if i == 17777")
+run("continue")
+emit(first=first, i=int(gdb.parse_and_eval("i")), state=run("truehit save-point").strip())
+""")
+        t.equal((saved["first"], saved["i"]), (12345, 17777), f"where it stops, {engine}")
+        again = state_session(t, engine, f"""
+run("truehit until-state {saved['state']}")
+emit(i=int(gdb.parse_and_eval("i")), state=run("truehit save-point").strip(),
+     other=run("truehit until-state {saved['state']} if i == 3"), alive=alive())
+""")
+        t.equal((again["i"], again["state"]), (17777, saved["state"]), f"the state, {engine}")
+        t.equal(again["alive"], False, "no other pass has it")
+
+
+def test_states_that_are_refused(t):
+    t.truehit_only("until-state")
+    result = state_session(t, "auto", """
+emit(texts=[run("truehit until-state " + line) for line in ("", "*body rax", "*body rax=x=1",
+                                                            "*body nothing=1")])
+""")
+    for text in result["texts"]:
+        t.match("^error: ", text)
+    t.match(r"expected LOCATION \[REGISTER=VALUE\.\.\.\]", result["texts"][0])
