@@ -138,8 +138,9 @@ int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t 
 /** [0] What has to match from now on. Meanwhile, hits are none. EINVAL: a register that
  * programs in the kernel do not have. */
 int truehit_set(struct truehit_filter *filter, const struct truehit_match *match);
-/** [0] For so many true hits, of all threads together: 1 is the first thread alone. 0:
- * it is not armed; hits cost as little as a false one, and are not counted. */
+/** [0] For so many true hits, of all threads together: 1 is the first thread alone;
+ * what the kernel cannot decide is told beside them. 0: it is not armed; hits cost as
+ * little as a false one, and are not counted. */
 void truehit_arm(struct truehit_filter *filter, int64_t hits);
 /** [0] *ret: with its size set. */
 void truehit_read(const struct truehit_filter *filter, struct truehit_counts *ret);

@@ -152,5 +152,7 @@ Test(compile, a_full_ring_is_counted)
 	cr_expect_eq(lost + taken, hits);
 	cr_expect_eq(counted.by[BPF_TRUE], taken);
 	cr_expect_eq(counted.by[BPF_MAYBE], lost, "the stub evaluates those");
+	cr_expect_eq(fixture.shared->locations[LOCATION].gate.left, -(int64_t)taken,
+		     "... and takes them through the gate");
 	close(event);
 }
