@@ -30,6 +30,7 @@ struct resume_action {
 	enum resume_kind kind;
 	int signal;	     /* to deliver, host number; 0: none */
 	uint64_t start, end; /* RESUME_RANGE */
+	uint64_t steps;	     /* RESUME_STEP: so many more before the stop */
 };
 
 /** How the loop lets a thread run that may go on. */

@@ -3,7 +3,9 @@
  * qRcmd: what users type after gdb's `monitor`, over a table of commands. To add
  * a command is to add a row.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gdbstub/base/log.h"
@@ -39,8 +41,8 @@ struct monitor_command {
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_last_hit, monitor_ignore, monitor_until_hit,
-	monitor_count, monitor_reset, monitor_variables, monitor_set_debug,
-	monitor_set_variable, monitor_set_engine, monitor_set_pads,
+	monitor_count, monitor_stepi, monitor_reset, monitor_variables,
+	monitor_set_debug, monitor_set_variable, monitor_set_engine, monitor_set_pads,
 	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
 	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
 	monitor_exit;
@@ -70,6 +72,8 @@ static const struct monitor_command commands[] = {
 	 monitor_until_hit},
 	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
 	 monitor_count},
+	{"stepi", "<N>", "The next single step makes N of them, and stops once",
+	 monitor_stepi},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
 	{"variables", "", "Show the trace state variables", monitor_variables},
 	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable",
@@ -212,6 +216,22 @@ static struct error *monitor_count(struct client *client, const char *args,
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
 	return ignore_all(inferior, args, out);
+}
+
+static struct error *monitor_stepi(struct client *client, const char *args,
+				   struct buffer *out)
+{
+	char *end;
+	unsigned long long steps;
+
+	errno = 0;
+	steps = strtoull(args, &end, 10);
+	if (!isdigit((unsigned char)args[0]) || *end != '\0' || errno != 0 ||
+	    steps == 0)
+		return error_create(0, "expected how many steps, not '%s'", args);
+	client->session.more_steps = steps - 1;
+	buffer_printf(out, "The next single step makes %llu.\n", steps);
+	return NULL;
 }
 
 static struct error *monitor_reset(struct client *client, const char *args,

@@ -112,12 +112,17 @@ static const struct assignment *find(const struct thread *thread,
 	return NULL;
 }
 
-static bool assign(struct run *run, struct thread *thread,
+/* A single step may be so many (monitor stepi). */
+static bool assign(struct client *client, struct thread *thread,
 		   const struct assignment *assignment)
 {
-	static const struct resume_action none = {.kind = RESUME_NONE};
+	struct resume_action action = {.kind = RESUME_NONE};
 
-	run_set_action(run, thread, assignment ? assignment->action : none);
+	if (assignment)
+		action = assignment->action;
+	if (action.kind == RESUME_STEP)
+		action.steps = client->session.more_steps;
+	run_set_action(client->run, thread, action);
 	return assignment != NULL;
 }
 
@@ -157,9 +162,9 @@ static struct error *resume(struct client *client, const struct assignment *assi
 		return error;
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
 		FOREACH_THREAD (thread, inferior)
-			any |= assign(client->run, thread,
-				      find(thread, assignments, count));
+			any |= assign(client, thread, find(thread, assignments, count));
 	}
+	client->session.more_steps = 0;
 	/* In non-stop mode it may have ended just now. */
 	if (!any && !client->run->non_stop)
 		return error_create(0, "no such thread to resume");

@@ -70,21 +70,23 @@ static bool is_sequence(struct inferior *inferior, uint64_t addr)
 }
 
 /* Is the client's step to go on? It may end early: the client asks again. */
-static bool is_in_range(struct thread *thread)
+static bool steps_on(struct thread *thread)
 {
-	const struct resume_action *action = &thread->control->action;
+	struct resume_action *action = &thread->control->action;
 	uint64_t pc;
 
-	return action->kind == RESUME_RANGE && thread_get_pc(thread, &pc) == 0 &&
-	       pc >= action->start && pc < action->end &&
-	       !is_sequence(thread->inferior, pc);
+	if (thread_get_pc(thread, &pc) < 0 || is_sequence(thread->inferior, pc))
+		return false;
+	if (action->kind == RESUME_RANGE)
+		return pc >= action->start && pc < action->end;
+	return action->kind == RESUME_STEP && action->steps > 0 && action->steps-- > 0;
 }
 
 static void on_step_end(struct run *run, struct thread *thread)
 {
 	const struct resume_action *action = &thread->control->action;
 
-	if (is_in_range(thread)) {
+	if (steps_on(thread)) {
 		ready_note(run, thread);
 		return;
 	}

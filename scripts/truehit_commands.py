@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command `truehit` of truehit's extension for gdb, and its parts."""
+import re
+
+import gdb
+
+from truehit_conditions import capture
+
+# ---- truehit's monitor, and gdb's breakpoints ----
+
+def monitor(extension, line):
+    """What a monitor command of truehit's prints."""
+    if not extension.servers.is_truehit(gdb.selected_inferior()):
+        raise gdb.GdbError("There is no process that truehit serves.")
+    try:
+        return capture(f"monitor {line}")
+    except gdb.error:
+        pass
+    try:  # What truehit says of it is lost with the exception.
+        gdb.execute(f"monitor {line}")
+    except gdb.error as error:
+        raise gdb.GdbError(str(error)) from None
+    return ""
+
+
+def numbers():
+    """Of all breakpoints. gdb.breakpoints() leaves dprintfs out."""
+    return re.findall(r"^(\d+) ", capture("info breakpoints"), re.M)
+
+
+def addresses(number):
+    """Of the locations of gdb's breakpoint."""
+    for breakpoint in gdb.breakpoints():
+        if breakpoint.number == number and hasattr(breakpoint, "locations"):
+            return [f"*{location.address:#x}" for location in breakpoint.locations
+                    if location.address is not None]
+    if str(number) not in numbers():
+        raise gdb.GdbError(f"No breakpoint number {number}.")
+    # A row for each; conditions and commands are in lines of their own.
+    rows = re.findall(rf"^{number}(?:\.\d+)? .*?\s(0x[0-9a-f]+)\s",
+                      capture(f"info breakpoints {number}"), re.M)
+    return ["*" + address for address in rows]
+
+
+def places(text):
+    """truehit's names of a location: gdb's numbers N and N.M are translated, as the
+    server does not know them; all else is as in `monitor`."""
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?", text)
+    if not match:
+        return [text]
+    found = addresses(int(match.group(1)))
+    if match.group(2):
+        found = found[int(match.group(2)) - 1:int(match.group(2))]
+    if not found:
+        raise gdb.GdbError(f"Breakpoint {text} has no address.")
+    return list(dict.fromkeys(found))
+
+
+class Truehit(gdb.Command):
+    """What truehit, the server, knows of breakpoints and does at their hits.
+
+In these commands LOCATION is a number as `info breakpoints` shows it (2, or 2.1), an
+address (*0x401136) or a symbol (name, name+0x12)."""
+
+    def __init__(self):
+        super().__init__("truehit", gdb.COMMAND_BREAKPOINTS, prefix=True)
+
+
+class OnLocation(gdb.Command):
+    """A command that takes a location and passes the rest on."""
+
+    def __init__(self, extension, name):
+        self.extension = extension
+        super().__init__(f"truehit {name}", gdb.COMMAND_BREAKPOINTS)
+        self.name = name
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        if not words:
+            raise gdb.GdbError(f"truehit {self.name}: expected a location")
+        for place in places(words[0]):
+            gdb.write(monitor(self.extension, " ".join([self.name, place, *words[1:]])))
+
+    def complete(self, text, word):
+        if len(text.split()) > 1 or text.endswith(" "):
+            return ["on", "off"] if self.name == "count" else gdb.COMPLETE_NONE
+        return [number for number in numbers() if number.startswith(word or "")]
+
+
+class Explain(OnLocation):
+    """Show how a breakpoint is decided, and why.
+Usage: truehit explain LOCATION"""
+
+
+class Ignore(OnLocation):
+    """Count the next N true hits of a breakpoint without stopping.
+Usage: truehit ignore LOCATION N"""
+
+
+class Count(OnLocation):
+    """Count all hits of a breakpoint without stopping.
+Usage: truehit count LOCATION [on|off]"""
+
+
+class Inserted:
+    """Meanwhile, gdb inserts breakpoints when they are made, not when the program goes on."""
+    NAME = "breakpoint always-inserted"
+
+    def __enter__(self):
+        self.before = gdb.parameter(self.NAME)
+        gdb.execute(f"set {self.NAME} on")
+
+    def __exit__(self, *exception):
+        gdb.execute(f"set {self.NAME} {'on' if self.before else 'off'}")
+
+
+class Until(gdb.Command):
+    """A command that continues to a hit of a breakpoint that is gone at the next stop."""
+    USAGE = NAME = None
+
+    def __init__(self, extension):
+        self.extension = extension
+        super().__init__(f"truehit {self.NAME}", gdb.COMMAND_RUNNING, gdb.COMPLETE_LOCATION)
+
+    def invoke(self, argument, from_tty):
+        found = self.parse(argument.strip())
+        if not found:
+            raise gdb.GdbError(f"truehit {self.NAME}: expected {self.USAGE}")
+        with Inserted():
+            breakpoint = self.insert(*found)
+            try:
+                gdb.execute("continue", from_tty)
+            finally:
+                if breakpoint.is_valid():
+                    breakpoint.delete()
+
+    def insert(self, location, number, condition):
+        before = numbers()
+        others = {place for number in before for place in addresses(int(number))}
+        gdb.execute(f"tbreak {location}" + (f" if {condition}" if condition else ""))
+        new = [b for b in gdb.breakpoints() if str(b.number) not in before]
+        if not new:
+            raise gdb.GdbError(f"There is no breakpoint at {location}.")
+        breakpoint = new[0]
+        try:
+            found = addresses(breakpoint.number)
+            if len(found) != 1:
+                raise gdb.GdbError(f"{location} is at {len(found)} addresses, not at one.")
+            if found[0] in others:
+                raise gdb.GdbError(f"Another breakpoint is at {found[0]}: its hits would "
+                                   "count, too.")
+            explained = monitor(self.extension, f"explain {found[0]}")
+            if condition and "\nCondition: none" in explained:
+                raise gdb.GdbError("gdb keeps this condition to itself, so that truehit "
+                                   "cannot count its true hits.")
+            monitor(self.extension, f"until-hit {found[0]} {number}")
+        except BaseException:
+            breakpoint.delete()
+            raise
+        return breakpoint
+
+
+class UntilHit(Until):
+    """Continue until the Nth true hit of a location, whichever thread makes it.
+Usage: truehit until-hit LOCATION N [if CONDITION]
+
+LOCATION is as for `break`. No other hit stops the program, and the breakpoint is gone at
+the next stop, as that of `until`."""
+    NAME, USAGE = "until-hit", "LOCATION N [if CONDITION]"
+
+    def parse(self, text):
+        match = re.fullmatch(r"(.+?)\s+([1-9]\d*)(?:\s+if\b\s*(.+))?", text)
+        return match and match.groups()
+
+
+class UntilState(Until):
+    """Continue until a location is reached in a given state.
+Usage: truehit until-state LOCATION [REGISTER=VALUE...] [if CONDITION]
+
+LOCATION is as for `break`. `truehit save-point` prints the present state in this form."""
+    NAME, USAGE = "until-state", "LOCATION [REGISTER=VALUE...] [if CONDITION]"
+
+    def parse(self, text):
+        match = re.fullmatch(r"(.+?)((?:\s+\w+=\w+)*)(?:\s+if\b\s*(.+))?", text)
+        if not match:
+            return None
+        location, state, condition = match.groups()
+        terms = [f"${register} == {value}" for register, value in
+                 (word.split("=") for word in state.split())]
+        terms += [f"({condition})"] if condition else []
+        return location, 1, " && ".join(terms)
+
+
+class StepI(gdb.Command):
+    """Step N instructions, with one stop at the end.
+Usage: truehit stepi N
+
+It stops where `stepi N` does, but truehit makes the steps."""
+
+    def __init__(self, extension):
+        self.extension = extension
+        super().__init__("truehit stepi", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        if not re.fullmatch(r"[1-9]\d*", argument.strip()):
+            raise gdb.GdbError("truehit stepi: expected how many instructions")
+        left = int(argument)
+        # gdb takes a breakpoint out while it steps from there.
+        while left > 1 and self.is_at_breakpoint():
+            if not self.step(1):
+                return
+            left -= 1
+        self.step(left)
+
+    def is_at_breakpoint(self):
+        here = f"*{gdb.newest_frame().pc():#x}"
+        return any(here in addresses(int(number)) for number in numbers())
+
+    def step(self, count):
+        """False: something else than the step's end stopped the program."""
+        events = []
+        if count > 1:
+            monitor(self.extension, f"stepi {count}")
+        gdb.events.stop.connect(events.append)
+        try:
+            gdb.execute("stepi")
+        finally:
+            gdb.events.stop.disconnect(events.append)
+        return [type(event) for event in events] == [gdb.StopEvent]
+
+
+class SavePoint(gdb.Command):
+    """Print the state of the selected thread, as `truehit until-state` takes it.
+Usage: truehit save-point
+
+It has the general registers, without the flags, in which what debuggers do shows."""
+    NAMES = re.compile(r"r([abcd]x|[sd]i|[sb]p|\d+)|[xw]\d+|sp")
+
+    def __init__(self):
+        super().__init__("truehit save-point", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        frame = gdb.newest_frame()
+        names = [register.name for register in frame.architecture().registers("general")
+                 if self.NAMES.fullmatch(register.name)]
+        gdb.write(" ".join([f"*{frame.pc():#x}"] + [
+            f"{name}={capture(f'output/x ${name}')}" for name in names]) + "\n")
+
+
+class Breakpoints(gdb.Command):
+    """Show what serves each breakpoint, its hits, and who decides watchpoints.
+Usage: truehit breakpoints
+
+The table has the server's own numbers, which only `monitor` takes."""
+
+    def __init__(self, extension):
+        self.extension = extension
+        super().__init__("truehit breakpoints", gdb.COMMAND_BREAKPOINTS, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        gdb.write(monitor(self.extension, "breakpoints"))
+        for breakpoint in gdb.breakpoints():
+            gdb.write(self.extension.describe(breakpoint) or "")
+
+
+def define(extension):
+    Truehit()
+    SavePoint()
+    for command in (Breakpoints, UntilHit, UntilState, StepI):
+        command(extension)
+    for command, name in ((Explain, "explain"), (Ignore, "ignore"), (Count, "count")):
+        command(extension, name)
