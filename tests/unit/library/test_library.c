@@ -7,9 +7,14 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +104,11 @@ static void watch(enum truehit_deed deed)
 	cr_assert_eq(truehit_aim(filter, TRUEHIT_WRITE, (uintptr_t)&watched,
 				 sizeof(watched)),
 		     0);
+}
+
+static void match(const struct truehit_match *match)
+{
+	cr_assert_eq(truehit_set(filter, match), 0);
 }
 
 static struct truehit_counts counts_of(const struct truehit_filter *of)
@@ -252,6 +262,70 @@ Test(library, aimed_elsewhere)
 	cr_expect_eq(hits, 3, "where it was aimed before");
 }
 
+/* From now on, this process ends if it asks for anything of BPF's. */
+static void forbid_bpf(void)
+{
+	struct sock_filter insns[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = 4, .filter = insns};
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+Test(library, no_program_is_loaded_for_a_new_aim)
+{
+	enum { AIMS = 10000, PLACES = 16 };
+	static volatile long places[PLACES];
+	struct truehit_match wanted = {.size = sizeof(wanted)};
+
+	open_filter(0, TRUEHIT_COUNT, 0);
+	forbid_bpf();
+	for (unsigned int i = 0; i < AIMS; i++) {
+		const uintptr_t aim = (uintptr_t)&places[i % PLACES];
+
+		cr_assert_eq(truehit_aim(filter, TRUEHIT_WRITE, aim, 8), 0);
+		wanted.only_tid = i % 2 ? gettid() : 0;
+		match(&wanted);
+		truehit_arm(filter, 1);
+		for (unsigned int j = 0; j < PLACES; j++)
+			places[j] = i;
+		cr_assert_eq(counts_of(filter).told, i + 1, "aim %u", i);
+	}
+}
+
+/* In a thread that ends by any system call but exit(2). */
+static void *call_without_the_kernel(void *done)
+{
+	const struct truehit_match wanted = {.size = sizeof(wanted)};
+	struct truehit_counts counts = {.size = sizeof(counts)};
+
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	truehit_arm(filter, 3);
+	truehit_read(filter, &counts);
+	*(int *)done = truehit_set(filter, &wanted) == 0 && counts.hits == 0;
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+Test(library, what_needs_no_system_call)
+{
+	pthread_t thread;
+	int done = 0;
+
+	watch(TRUEHIT_COUNT);
+	cr_assert_eq(pthread_create(&thread, NULL, call_without_the_kernel, &done), 0);
+	pthread_join(thread, NULL);
+	cr_expect(done);
+	for (long i = 0; i < 10; i++)
+		watched = i;
+	cr_expect_eq(counts_of(filter).told, 3);
+}
+
 /* A signal that is blocked comes later, and tells so; of an aim that is past, too. */
 Test(library, signals_that_come_later)
 {
@@ -284,11 +358,6 @@ Test(library, others_signals_are_theirs)
 static __attribute__((noinline)) void place(long a, long b)
 {
 	__asm__ volatile("" : : "r"(a), "r"(b) : "memory");
-}
-
-static void match(const struct truehit_match *match)
-{
-	cr_assert_eq(truehit_set(filter, match), 0);
 }
 
 #if defined(__x86_64__)
