@@ -217,7 +217,7 @@ static void check_armed_for(long number, long of_each)
 	cr_expect_eq(counts.told - before.told, (uint64_t)number);
 }
 
-Test(library, armed_for_so_many)
+Test(library, armed_for_so_many, .timeout = 900)
 {
 	static const long numbers[] = {1, 2, 1000};
 
