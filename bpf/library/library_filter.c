@@ -262,6 +262,20 @@ void truehit_close(struct truehit_filter *filter)
 	free(filter);
 }
 
+static int aim_events(const struct truehit_filter *filter)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < filter->count; i++) {
+		const int r = hw_event_aim(filter->fds[i], &filter->event);
+
+		if (r < 0 && r != -ESRCH) /* else the thread is gone */
+			err = r;
+	}
+	return err;
+}
+
+/* Others may get a signal of the new aim before this returns. */
 int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t addr,
 		size_t len)
 {
@@ -271,25 +285,21 @@ int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t 
 		[TRUEHIT_READ] = HW_READ,
 		[TRUEHIT_ACCESS] = HW_ACCESS,
 	};
-	const uint64_t aimed = UINT64_C(1) << SIG_INDEX_BITS;
-	struct hw_event_options event = filter->event;
-	struct hw_region region = {kinds[kind], addr, (unsigned int)len};
-	int err = 0;
-	const int parts =
-		len > 8 ? -EINVAL : event.arch->hw_plan(&region, &event.region, 1);
+	const struct hw_event_options before = filter->event;
+	const struct hw_region whole = {kinds[kind], addr, (unsigned int)len};
+	struct hw_region region;
+	const int parts = len > 8 ? -EINVAL : before.arch->hw_plan(&whole, &region, 1);
+	const uint32_t next = (uint32_t)before.sig_data + (1U << SIG_INDEX_BITS);
+	int err;
 
 	if (parts != 1)
 		return parts == -EOPNOTSUPP ? parts : -EINVAL;
-	event.sig_data = (event.sig_data & ~UINT64_C(0xffffffff)) |
-			 (uint32_t)(event.sig_data + aimed);
-	for (size_t i = 0; i < filter->count; i++) {
-		const int r = hw_event_aim(filter->fds[i], &event);
-
-		if (r < 0 && r != -ESRCH) /* else the thread is gone */
-			err = r;
-	}
-	if (err == 0)
-		filter->event = event;
+	filter->event.region = region;
+	__atomic_store_n(&filter->event.sig_data, before.sig_data >> 32 << 32 | next,
+			 __ATOMIC_SEQ_CST);
+	err = aim_events(filter);
+	if (err < 0)
+		filter->event = before;
 	return err;
 }
 
