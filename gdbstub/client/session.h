@@ -27,6 +27,7 @@ struct session {
 	unsigned int disabled; /* packets to do without: gdbstub/rsp/disable.h */
 
 	uint64_t more_steps;	   /* of the next single step (monitor stepi) */
+	uint64_t unused_steps;	   /* ... when something else came instead */
 	struct thread_id general;  /* Hg */
 	struct thread_id resuming; /* Hc */
 	struct vfile *vfile;	   /* of vfile.c; NULL until used */

@@ -72,7 +72,10 @@ static const struct monitor_command commands[] = {
 	 monitor_until_hit},
 	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
 	 monitor_count},
-	{"stepi", "<N>", "The next single step makes N of them, and stops once",
+	{"stepi", "[<N>]",
+	 "The next single step makes N of them, and stops once; without N: show how "
+	 "many\n"
+	 "    were left when it stopped before exclusive accesses (aarch64)",
 	 monitor_stepi},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
 	{"variables", "", "Show the trace state variables", monitor_variables},
@@ -221,15 +224,23 @@ static struct error *monitor_count(struct client *client, const char *args,
 static struct error *monitor_stepi(struct client *client, const char *args,
 				   struct buffer *out)
 {
+	const struct thread *thread = client_thread(client);
 	char *end;
 	unsigned long long steps;
 
+	if (args[0] == '\0') {
+		steps = client->session.unused_steps +
+			(thread ? thread->control->steps_left : 0);
+		buffer_printf(out, "%llu steps are left.\n", steps);
+		return NULL;
+	}
 	errno = 0;
 	steps = strtoull(args, &end, 10);
 	if (!isdigit((unsigned char)args[0]) || *end != '\0' || errno != 0 ||
 	    steps == 0)
 		return error_create(0, "expected how many steps, not '%s'", args);
 	client->session.more_steps = steps - 1;
+	client->session.unused_steps = 0;
 	buffer_printf(out, "The next single step makes %llu.\n", steps);
 	return NULL;
 }

@@ -150,6 +150,19 @@ static struct error *check(struct client *client, const struct assignment *assig
 	return error;
 }
 
+/* Where a client passes exclusive accesses by breakpoints, there was no single step. */
+static void note_more_steps(struct client *client, const struct assignment *assignments,
+			    size_t count)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++)
+		any |= assignments[i].action.kind == RESUME_STEP;
+	if (!any)
+		client->session.unused_steps += client->session.more_steps;
+	client->session.more_steps = 0;
+}
+
 static struct error *resume(struct client *client, const struct assignment *assignments,
 			    size_t count, struct buffer *reply)
 {
@@ -164,7 +177,7 @@ static struct error *resume(struct client *client, const struct assignment *assi
 		FOREACH_THREAD (thread, inferior)
 			any |= assign(client, thread, find(thread, assignments, count));
 	}
-	client->session.more_steps = 0;
+	note_more_steps(client, assignments, count);
 	/* In non-stop mode it may have ended just now. */
 	if (!any && !client->run->non_stop)
 		return error_create(0, "no such thread to resume");

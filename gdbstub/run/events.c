@@ -90,6 +90,7 @@ static void on_step_end(struct run *run, struct thread *thread)
 		ready_note(run, thread);
 		return;
 	}
+	thread->control->steps_left = action->steps;
 	if (action->kind == RESUME_STEP || action->kind == RESUME_RANGE)
 		pending_set_step_ended(run, thread);
 	else

@@ -105,6 +105,7 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	if (run->non_stop && (action.kind == RESUME_NONE || is_resumed(thread)))
 		return;
 	thread->control->action = action;
+	thread->control->steps_left = 0;
 	thread->control->passed_over = false;
 	thread->control->fresh = is_resumed(thread);
 	if (thread->control->fresh)

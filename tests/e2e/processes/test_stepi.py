@@ -76,5 +76,5 @@ def test_what_is_refused(t):
     lines = ["stepi 0", "stepi x", "stepi -3", "stepi 99999999999999999999"]
     gdb = t.gdb(server, *[f"monitor {line}" for line in ["stepi", *lines]],
                 prog=t.prog("loop"), python="run('stepi')\nrun('kill')")
-    t.match("Usage: monitor stepi <N>", gdb.output())
+    t.match("^0 steps are left", gdb.output())
     t.equal(gdb.output().count("expected how many steps, not"), len(lines), "refused")

@@ -30,6 +30,12 @@ struct inferior *client_inferior(struct client *of)
 	return TAILQ_FIRST(&of->run->inferiors.list);
 }
 
+struct thread *client_thread(struct client *of)
+{
+	(void)of;
+	return NULL;
+}
+
 void console_show(struct client *of, const char *text, size_t len)
 {
 	(void)of;
@@ -195,6 +201,9 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("explain 2", "about 2\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
 	assert_text("until-hit 2 17", "until-hit <2 17>\n");
+	assert_text("stepi 17", "The next single step makes 17.\n");
+	cr_assert_eq(client.session.more_steps, 16);
+	assert_text("stepi", "0 steps are left.\n");
 	assert_text("count  2", "count <2>\n");
 	assert_text("reset", "All counts are zero.\n");
 	cr_assert_eq(resets, 1);
