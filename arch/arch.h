@@ -270,6 +270,9 @@ struct arch_ops {
 
 	const uint8_t *syscall_insn;
 	unsigned int syscall_len;
+	/** The SIGTRAP of a step over one is SI_USER, of process 0
+	 * (user_single_step_report(), include/linux/ptrace.h). */
+	bool syscall_step_is_user;
 	const uint16_t *syscall_arguments; /* SYSCALL_ARGUMENTS rows */
 	/* Rows: of the call's number, of what it returns, and of what is -1 when no
 	 * call that was cut off is to begin anew; REG_NONE: there is none. */

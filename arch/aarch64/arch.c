@@ -75,6 +75,7 @@ static const struct arch_ops aarch64 = {
 	.sequence = {0x3fc00000, 0x08400000}, /* ldxr, ldaxr, ldxp, ldaxp */
 	.syscall_insn = svc,
 	.syscall_len = sizeof(svc),
+	.syscall_step_is_user = true,
 	.syscall_arguments = syscall_arguments,
 	.syscall_number_reg = 8,
 	.syscall_result_reg = 0,

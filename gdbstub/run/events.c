@@ -4,6 +4,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/tracing/group_stop.h"
 #include "gdbstub/inferior/registers.h"
+#include "gdbstub/inferior/syscalls.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/breakpoints/commit.h"
@@ -42,12 +43,22 @@ static struct stop hit_stop(const struct hit *hit)
 	return stop;
 }
 
+static bool ends_step_over_call(const struct event *event)
+{
+	struct inferior *inferior = event->inferior;
+	uint64_t pc;
+
+	return inferior->arch->syscall_step_is_user && event->siginfo.si_pid == 0 &&
+	       thread_get_pc(event->thread, &pc) == 0 &&
+	       syscall_is_at(inferior, pc - inferior->arch->syscall_len);
+}
+
 /*
  * The SIGTRAP that ends a single step: TRAP_TRACE; TRAP_BRKPT after a system call
  * (x86 user_single_step_report), or instead (unexplained.h); SIGTRAP itself where a
  * signal handler was entered (kernel/signal.c, signal_setup_done:
  * ptrace_notify(SIGTRAP)); SI_USER at a uprobe (arch_uprobe_post_xol,
- * arch_uprobe_skip_sstep: send_sig).
+ * arch_uprobe_skip_sstep: send_sig), and after a system call of aarch64.
  */
 static bool ends_step(const struct event *event)
 {
@@ -55,7 +66,8 @@ static bool ends_step(const struct event *event)
 
 	return event->signal == SIGTRAP && event->thread->stepping &&
 	       (code == TRAP_TRACE || code == TRAP_BRKPT || code == SIGTRAP ||
-		(code == SI_USER && event->thread->control->steps_program));
+		(code == SI_USER && (event->thread->control->steps_program ||
+				     ends_step_over_call(event))));
 }
 
 static bool is_sequence(struct inferior *inferior, uint64_t addr)
