@@ -168,7 +168,7 @@ def test_no_slot_is_free(t):
             r"disable or delete one", text)
     t.match(r"^ +decided by: +(filter; )?stub$", text)
     t.match(r"^Condition: .* == 7$", text)
-    t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
+    t.match(r"^  every hit( of the trap in its pad)?: the thread stops, and the stub evaluates", text)
 
 
 def test_without_rights(t):
@@ -177,7 +177,7 @@ def test_without_rights(t):
     t.match(r"^ +why: +(uprobe|perf_event) is not usable: .*cap_bpf", text)
     reasons = re.findall(r"why: +(?! |monitor set engine)", text)
     t.equal(len(reasons), 1, "reasons but the user's wish")
-    t.match(r"^  every hit: the thread stops, and the stub evaluates", text)
+    t.match(r"^  every hit( of the trap in its pad)?: the thread stops, and the stub evaluates", text)
 
 
 def test_commands(t):

@@ -93,7 +93,7 @@ code = frame.architecture().disassemble(frame.pc(), frame.pc() + 14)
 place = next(i for i in code if "number" in i["asm"] or "$0x1" in i["asm"])
 run("delete")
 run("set variable number = 0")
-run(f"break *{place['addr']} if $fs_base == 1")
+run(f"break *{place['addr']} if $ds == 1")
 run("watch number")
 run("continue")
 emit(after=gdb.selected_frame().pc() - place["addr"] - place["length"], number=int(value("number")),
