@@ -64,7 +64,6 @@ static void emit_choose_stop(struct compiler *c)
 #define FRAME_FIELD(field)                                                             \
 	((int16_t)(FRAME_RECORD + (int)offsetof(struct bpf_hit_record, field)))
 
-/* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
 /* The stub, which evaluates it, takes it through the gate. */
 static void emit_take_back_pass(struct compiler *c)
 {

@@ -9,9 +9,9 @@
 
 enum { REG_MATCH = BPF_REG_7, REG_MASK = BPF_REG_8 };
 
-static void load_match(struct compiler *c)
+static void load_match(struct compiler *c, uint8_t reg)
 {
-	bpf_emit_map_value(&c->emitter, REG_MATCH, c->options->shared_fd,
+	bpf_emit_map_value(&c->emitter, reg, c->options->shared_fd,
 			   offsetof(struct bpf_shared, matches) +
 				   c->options->location * sizeof(struct bpf_match));
 }
@@ -92,7 +92,7 @@ void match_emit(struct compiler *c, uint32_t mismatch)
 	if (!c->options->matches)
 		return;
 	armed = bpf_emit_new_labels(e, 1);
-	load_match(c);
+	load_match(c, REG_MATCH);
 	load(c, BPF_DW, BPF_REG_1, offsetof(struct bpf_match, armed));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSGT, BPF_REG_1, 0), armed);
 	exits_return(c, 0);
@@ -110,9 +110,7 @@ void match_emit_disarm(struct compiler *c, uint32_t ignored)
 	if (!c->options->matches)
 		return;
 	told = bpf_emit_new_labels(e, 1);
-	bpf_emit_map_value(e, BPF_REG_2, c->options->shared_fd,
-			   offsetof(struct bpf_shared, matches) +
-				   c->options->location * sizeof(struct bpf_match));
+	load_match(c, BPF_REG_2);
 	bpf_emit(e, bpf_alu_imm(BPF_MOV, BPF_REG_1, -1));
 	bpf_emit(e, bpf_fetch_add(BPF_REG_2, offsetof(struct bpf_match, armed),
 				  BPF_REG_1));

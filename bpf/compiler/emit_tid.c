@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+/* bpf_get_ns_current_pid_tgid writes struct bpf_pidns_info, the tid first. */
 _Static_assert(offsetof(struct bpf_hit_record, tid) == 0 &&
 		       offsetof(struct bpf_hit_record, location) ==
 			       offsetof(struct bpf_pidns_info, tgid),

@@ -87,11 +87,15 @@ static bool steps_on(struct thread *thread)
 	struct resume_action *action = &thread->control->action;
 	uint64_t pc;
 
+	if (action->kind != RESUME_RANGE &&
+	    (action->kind != RESUME_STEP || action->steps == 0))
+		return false;
 	if (thread_get_pc(thread, &pc) < 0 || is_sequence(thread->inferior, pc))
 		return false;
 	if (action->kind == RESUME_RANGE)
 		return pc >= action->start && pc < action->end;
-	return action->kind == RESUME_STEP && action->steps > 0 && action->steps-- > 0;
+	action->steps--;
+	return true;
 }
 
 static void on_step_end(struct run *run, struct thread *thread)
