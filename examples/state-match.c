@@ -13,29 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <truehit.h>
 
-/* What a pass has in its first two arguments, gdb's numbers of their registers, and
- * where PTRACE_GETREGSET has the first one. */
-#if defined(__x86_64__)
-enum { FIRST = 5, SECOND = 4 }; /* rdi, rsi */
-#define FIRST_OF(regs)	((regs).rdi)
-#define SECOND_OF(regs) ((regs).rsi)
-#else
-enum { FIRST = 0, SECOND = 1 };
-#define FIRST_OF(regs)	((regs).regs[0])
-#define SECOND_OF(regs) ((regs).regs[1])
-#endif
-enum { NT_REGISTERS = 1 }; /* NT_PRSTATUS of elf.h */
-
 static long passes = 2000000;
 static struct truehit *truehit;
+static int first, second; /* the registers of two arguments */
 
 /* Its arguments tell one pass from all others. */
 static __attribute__((noinline)) void pass(long first, long second)
@@ -58,21 +44,24 @@ static pid_t start(void)
 	_exit(0);
 }
 
-static struct user_regs_struct registers(pid_t pid)
-{
-	struct user_regs_struct regs = {0};
-	struct iovec iov = {&regs, sizeof(regs)};
-
-	ptrace(PTRACE_GETREGSET, pid, NT_REGISTERS, &iov);
-	return regs;
-}
-
 static int is_wanted(pid_t pid, long wanted)
 {
-	const struct user_regs_struct regs = registers(pid);
+	struct truehit_match state = {.size = sizeof(state)};
 
-	return (long)FIRST_OF(regs) == wanted % 1000 &&
-	       (long)SECOND_OF(regs) == wanted / 1000;
+	return truehit_save(truehit, pid, &state) == 0 &&
+	       state.value[first] == (uint64_t)(wanted % 1000) &&
+	       state.value[second] == (uint64_t)(wanted / 1000);
+}
+
+/* By the calling conventions of x86_64, or of aarch64. */
+static void find_registers(void)
+{
+	first = truehit_register(truehit, "rdi");
+	second = truehit_register(truehit, "rsi");
+	if (first < 0) {
+		first = truehit_register(truehit, "x0");
+		second = truehit_register(truehit, "x1");
+	}
 }
 
 static double now(void)
@@ -111,14 +100,12 @@ static int open_filter(pid_t pid, int matches, long wanted, struct truehit_filte
 {
 	const struct truehit_options options = {.size = sizeof(options),
 						.deed = TRUEHIT_STOP};
-	const struct truehit_match match = {
-		.size = sizeof(match),
-		.registers = 1ULL << FIRST | 1ULL << SECOND,
-		.value = {[FIRST] = (uint64_t)(wanted % 1000),
-			  [SECOND] = (uint64_t)(wanted / 1000)},
-	};
+	struct truehit_match match = {.size = sizeof(match)};
 	int err = truehit_open(truehit, pid, &options, ret);
 
+	match.registers = 1ULL << first | 1ULL << second;
+	match.value[first] = (uint64_t)(wanted % 1000);
+	match.value[second] = (uint64_t)(wanted / 1000);
 	if (err == 0)
 		err = truehit_aim(*ret, TRUEHIT_EXECUTE, (uintptr_t)pass, 0);
 	if (err == 0 && matches)
@@ -150,6 +137,7 @@ int main(int argc, char **argv)
 	err = truehit_create(&truehit);
 	if (err < 0)
 		return fail(err);
+	find_registers();
 	for (int way = 0; way < 3; way++) {
 		struct truehit_filter *filter = NULL;
 		const pid_t pid = start();

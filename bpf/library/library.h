@@ -2,9 +2,10 @@
 /*
  * Inside the library: a context, and its filters.
  *
- *   library.c         contexts: what the kernel can do, the map and the ring of all
- * filters library_filter.c  filters: a program, an event for each thread, a match in
- * the map library_hits.c    signals and records, and whose they are
+ *   library.c         contexts: what the kernel can do, what all filters share
+ *   library_filter.c  filters: a program, an event for each thread, a match
+ *   library_hits.c    signals and records, and whose they are
+ *   library_state.c   registers, of which matches are made
  */
 #ifndef TRUEHIT_BPF_LIBRARY_LIBRARY_H
 #define TRUEHIT_BPF_LIBRARY_LIBRARY_H
@@ -29,6 +30,9 @@ struct truehit {
 	struct bpf_kernel kernel;
 	const struct arch_ops *arch;
 	struct truehit_filter *filters[MATCHES_MAX]; /* by location index */
+	/* What the last filter's signals carried: those of the next one that gets its
+	 * index are others. */
+	uint64_t last_signal[MATCHES_MAX];
 	uint32_t cookie; /* of its signals: a random number */
 	struct waiting *first, **last;
 	uint64_t dropped; /* records for which there was no memory */
@@ -56,6 +60,8 @@ _Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
 /** Keeps the error's text for truehit_why(), and gives its negative errno back; -EINVAL
  * if it has none. Takes @error over. */
 int context_fail(struct truehit *truehit, struct error *error);
+/** Records that wait are nobody's any more. */
+void context_forget(struct truehit *truehit, unsigned int index);
 /** A record has come: bpf_record_fn. */
 void context_take_record(void *data, const struct bpf_hit_record *record);
 

@@ -155,9 +155,13 @@ static struct error *add_events(struct truehit_filter *filter, pid_t pid)
 
 /* ---- filters ---- */
 
-static uint64_t first_signal(const struct truehit_filter *filter)
+/* Not one that the last filter with this index has had. */
+static uint64_t next_signal(const struct truehit_filter *filter, uint64_t last)
 {
-	return (uint64_t)filter->truehit->cookie << 32 | filter->index;
+	const uint32_t next = (uint32_t)last + (1U << SIG_INDEX_BITS);
+
+	return (uint64_t)filter->truehit->cookie << 32 |
+	       (next & ~(uint32_t)(MATCHES_MAX - 1)) | filter->index;
 }
 
 /* Of this very process? */
@@ -185,7 +189,8 @@ static struct error *fill(struct truehit_filter *filter, pid_t pid,
 		.region = nowhere,
 		.program_fd = filter->program_fd,
 		.sigtrap = options->deed == TRUEHIT_STOP,
-		.sig_data = first_signal(filter),
+		.sig_data = next_signal(filter,
+					filter->truehit->last_signal[filter->index]),
 		.one_thread = options->flags & TRUEHIT_ONE_THREAD,
 	};
 	return add_events(filter, pid);
@@ -256,6 +261,8 @@ void truehit_close(struct truehit_filter *filter)
 	for (size_t i = 0; i < filter->count; i++)
 		close(filter->fds[i]);
 	cleanup_close(&filter->program_fd);
+	context_forget(truehit, filter->index);
+	truehit->last_signal[filter->index] = filter->event.sig_data;
 	truehit->filters[filter->index] = NULL;
 	bpf_kernel_free_location(&truehit->kernel, filter->index);
 	free(filter->fds);
@@ -289,13 +296,12 @@ int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t 
 	const struct hw_region whole = {kinds[kind], addr, (unsigned int)len};
 	struct hw_region region;
 	const int parts = len > 8 ? -EINVAL : before.arch->hw_plan(&whole, &region, 1);
-	const uint32_t next = (uint32_t)before.sig_data + (1U << SIG_INDEX_BITS);
 	int err;
 
 	if (parts != 1)
 		return parts == -EOPNOTSUPP ? parts : -EINVAL;
 	filter->event.region = region;
-	__atomic_store_n(&filter->event.sig_data, before.sig_data >> 32 << 32 | next,
+	__atomic_store_n(&filter->event.sig_data, next_signal(filter, before.sig_data),
 			 __ATOMIC_SEQ_CST);
 	err = aim_events(filter);
 	if (err < 0)

@@ -21,6 +21,15 @@ void context_take_record(void *data, const struct bpf_hit_record *record)
 	truehit->last = &waiting->next;
 }
 
+/* A SIGSTOP may be still to come: the record says whose it was. */
+void context_forget(struct truehit *truehit, unsigned int index)
+{
+	bpf_kernel_drain(&truehit->kernel);
+	for (struct waiting *waiting = truehit->first; waiting; waiting = waiting->next)
+		if (waiting->hit.location == index)
+			waiting->hit.location = MATCHES_MAX;
+}
+
 static struct truehit_filter *filter_of(const struct truehit *truehit, uint32_t index)
 {
 	return index < MATCHES_MAX ? truehit->filters[index] : NULL;

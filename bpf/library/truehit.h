@@ -142,6 +142,15 @@ int truehit_set(struct truehit_filter *filter, const struct truehit_match *match
  * what the kernel cannot decide is told beside them. 0: it is not armed; hits cost as
  * little as a false one, and are not counted. */
 void truehit_arm(struct truehit_filter *filter, int64_t hits);
+/**
+ * What the general registers and the PC of a stopped tracee are, as a match: all of
+ * them, and no flags. @ret's size is to be set. ESRCH: it is not stopped, or not traced
+ * by this thread.
+ */
+int truehit_save(struct truehit *truehit, pid_t tid, struct truehit_match *ret);
+/** [0] gdb's number of a register that can match ("rdi", "x0", "pc"); ENOENT: there is
+ * none on this processor. */
+int truehit_register(const struct truehit *truehit, const char *name);
 /** [0] *ret: with its size set. */
 void truehit_read(const struct truehit_filter *filter, struct truehit_counts *ret);
 
