@@ -360,6 +360,25 @@ void bpf_kernel_deinit(struct bpf_kernel *kernel)
 	*kernel = no_kernel;
 }
 
+struct bpf_compile_options bpf_kernel_options(const struct bpf_kernel *kernel,
+					      const struct arch_ops *arch)
+{
+	return (struct bpf_compile_options){
+		.arch = arch,
+		.shared_fd = kernel->shared_fd,
+		.ring_fd = kernel->hits.fd,
+		.output_fd = kernel->output.fd,
+		.nothing_fds = kernel->nothing_fds,
+		.task_blocked_offset = kernel->task_blocked_offset,
+		.task_flags_offset = kernel->task_flags_offset,
+		.task_ptrace_offset = kernel->task_ptrace_offset,
+		.task_rseq_offset = kernel->task_rseq_offset,
+		.pid_ns_device = kernel->pid_ns_device,
+		.pid_ns_inode = kernel->pid_ns_inode,
+		.signed_division = kernel->signed_division,
+	};
+}
+
 void bpf_kernel_drain(struct bpf_kernel *kernel)
 {
 	ring_drain(&kernel->hits, take_record, kernel);

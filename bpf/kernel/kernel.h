@@ -50,6 +50,10 @@ void bpf_kernel_log(void);
 void bpf_kernel_hold_word(struct bpf_kernel *kernel);
 void bpf_kernel_deinit(struct bpf_kernel *kernel);
 
+/** What the compiler has to know of the kernel; of all else, zeros. */
+struct bpf_compile_options bpf_kernel_options(const struct bpf_kernel *kernel,
+					      const struct arch_ops *arch);
+
 /** Takes every record of a hit that is there. */
 void bpf_kernel_drain(struct bpf_kernel *kernel);
 

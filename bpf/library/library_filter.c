@@ -43,25 +43,14 @@ static struct error *compile(struct truehit_filter *filter,
 			     const struct truehit_options *options, bool is_own,
 			     const struct agent_list *conditions, struct bpf_code *ret)
 {
-	const struct bpf_kernel *kernel = &filter->truehit->kernel;
-	const struct bpf_compile_options compiling = {
-		.arch = filter->truehit->arch,
-		.location = filter->index,
-		.shared_fd = kernel->shared_fd,
-		.ring_fd = kernel->hits.fd,
-		.output_fd = kernel->output.fd,
-		.nothing_fds = kernel->nothing_fds,
-		.deed = deed_of(options->deed, is_own),
-		.matches = true,
-		.task_blocked_offset = kernel->task_blocked_offset,
-		.task_rseq_offset = kernel->task_rseq_offset,
-		.pid_ns_device = kernel->pid_ns_device,
-		.pid_ns_inode = kernel->pid_ns_inode,
-		.signed_division = kernel->signed_division,
-		.loop_steps = LOOP_STEPS,
-		.hide_constants = true,
-	};
+	struct bpf_compile_options compiling =
+		bpf_kernel_options(&filter->truehit->kernel, filter->truehit->arch);
 
+	compiling.location = filter->index;
+	compiling.deed = deed_of(options->deed, is_own);
+	compiling.matches = true;
+	compiling.loop_steps = LOOP_STEPS;
+	compiling.hide_constants = true;
 	return bpf_compile(conditions, NULL, &compiling, ret);
 }
 

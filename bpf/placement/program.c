@@ -24,24 +24,10 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 {
 	*programs = (struct programs){
 		.kernel = kernel,
-		.options =
-			{
-				.arch = arch,
-				.shared_fd = kernel->shared_fd,
-				.ring_fd = kernel->hits.fd,
-				.output_fd = kernel->output.fd,
-				.nothing_fds = kernel->nothing_fds,
-				.stop_by_signal = stop_by_signal,
-				.task_blocked_offset = kernel->task_blocked_offset,
-				.task_flags_offset = kernel->task_flags_offset,
-				.task_ptrace_offset = kernel->task_ptrace_offset,
-				.task_rseq_offset = kernel->task_rseq_offset,
-				.pid_ns_device = kernel->pid_ns_device,
-				.pid_ns_inode = kernel->pid_ns_inode,
-				.signed_division = kernel->signed_division,
-				.variables = &kernel->shared->variables,
-			},
+		.options = bpf_kernel_options(kernel, arch),
 	};
+	programs->options.stop_by_signal = stop_by_signal;
+	programs->options.variables = &kernel->shared->variables;
 	TAILQ_INIT(&programs->list);
 }
 
