@@ -79,8 +79,9 @@ static void end(void)
 	truehit_destroy(truehit);
 }
 
-/* One limit for all: Criterion's queue of limits loses those that end later than the one
- * of the test that starts (BoxFort, bxfi_push_timeout), which its end reports as leaks.
+/* One limit for all: Criterion's queue of limits loses those that end later than the
+ * one of the test that starts (BoxFort, bxfi_push_timeout), which its end reports as
+ * leaks.
  */
 TestSuite(library, .init = begin, .fini = end, .timeout = 900);
 
