@@ -5,6 +5,7 @@
  *   library.c         contexts: what the kernel can do, what all filters share
  *   library_filter.c  filters: a program, an event for each thread, a match
  *   library_hits.c    signals and records, and whose they are
+ *   library_resume.c  going on from a hit
  *   library_state.c   registers, of which matches are made
  */
 #ifndef TRUEHIT_BPF_LIBRARY_LIBRARY_H

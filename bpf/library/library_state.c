@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
 
 #include "arch/register_table.h"
 #include "bpf/library/library.h"
+#include "gdbstub/inferior/task_registers.h"
 
 /* All are in the PC's regset. */
 static int fetch(const struct arch_ops *arch, pid_t tid, struct regs *regs)
 {
-	const unsigned int set = reg_by_number(arch, arch->pc_reg)->regset;
-	struct iovec iov = {regs->data[set], sizeof(regs->data[set])};
-
-	*regs = (struct regs){.arch = arch};
-	if (ptrace(PTRACE_GETREGSET, tid, arch->regsets[set].nt_type, &iov) < 0)
-		return -errno;
-	regs->size[set] = iov.iov_len;
-	return 0;
+	regs_init(regs, arch);
+	return task_regs_fetch(tid, regs, reg_by_number(arch, arch->pc_reg)->regset);
 }
 
 int truehit_save(struct truehit *truehit, pid_t tid, struct truehit_match *ret)

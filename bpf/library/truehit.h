@@ -162,6 +162,17 @@ void truehit_read(const struct truehit_filter *filter, struct truehit_counts *re
 int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
 		  struct truehit_hit *ret);
 /**
+ * Resumes a tracee that is stopped, at a hit or anywhere else, while it has filters: as
+ * ptrace(@request, @tid, 0, @signal) of PTRACE_CONT, _SYSCALL or _SINGLESTEP. On
+ * aarch64 ptrace(2) itself would have a step from a hit run on, or lose the filters. 0;
+ * 1: it had to step first, and has stopped or ended for something else, *status as of
+ * waitpid(2): that is to be seen to, and @signal to be given with the next resume.
+ * ESRCH: it is not stopped, or is being killed. Filters at instructions that enter the
+ * kernel are not for a thread that is to go on.
+ */
+int truehit_resume(struct truehit *truehit, pid_t tid, int request, int signal,
+		   int *status);
+/**
  * Hands over the records that are there, waiting for one @timeout milliseconds (-1:
  * without end, 0: not at all), in the order of each thread's hits. Returns how many.
  */

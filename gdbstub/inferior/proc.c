@@ -304,19 +304,33 @@ int inferior_proc_file(const struct inferior *inferior, const char *name,
 					       : err;
 }
 
-uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type)
+/* Of an auxiliary vector as /proc has it. */
+static uint64_t find_in_auxv(const struct buffer *auxv, uint64_t type)
 {
-	_cleanup_buffer_ struct buffer auxv = {0};
 	ElfW(auxv_t) entry;
 
-	if (inferior_proc_file(inferior, "auxv", &auxv) < 0)
-		return 0;
-	for (size_t at = 0; at + sizeof(entry) <= auxv.len; at += sizeof(entry)) {
-		memcpy(&entry, auxv.data + at, sizeof(entry));
+	for (size_t at = 0; at + sizeof(entry) <= auxv->len; at += sizeof(entry)) {
+		memcpy(&entry, auxv->data + at, sizeof(entry));
 		if (entry.a_type == type)
 			return entry.a_un.a_val;
 	}
 	return 0;
+}
+
+uint64_t task_auxv(pid_t tid, uint64_t type)
+{
+	_cleanup_buffer_ struct buffer auxv = {0};
+
+	return read_of_task(tid, "auxv", &auxv) < 0 ? 0 : find_in_auxv(&auxv, type);
+}
+
+uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type)
+{
+	_cleanup_buffer_ struct buffer auxv = {0};
+
+	return inferior_proc_file(inferior, "auxv", &auxv) < 0
+		       ? 0
+		       : find_in_auxv(&auxv, type);
 }
 
 static bool is_link_to(int directory, const char *name, const char *target)

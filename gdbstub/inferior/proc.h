@@ -80,6 +80,8 @@ bool inferior_has_descriptor(const struct inferior *inferior, const char *kind);
  * none.
  */
 uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type);
+/** The same of a living task. */
+uint64_t task_auxv(pid_t tid, uint64_t type);
 
 /**
  * Is this thread a zombie leader: ended while other threads live on? It will

@@ -3,27 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
 
 #include "arch/register_table.h"
 #include "gdbstub/inferior/compat.h"
 #include "gdbstub/inferior/late.h"
-
-void regs_init(struct regs *regs, const struct arch_ops *arch)
-{
-	regs->arch = arch;
-	memset(regs->size, 0, sizeof(regs->size));
-}
-
-static int regset_call(enum __ptrace_request request, const struct thread *thread,
-		       unsigned int nt_type, struct iovec *iov)
-{
-	if (ptrace(request, thread->tid, (void *)(uintptr_t)nt_type, iov) == 0)
-		return 0;
-	/* The kernel says EINVAL for an unknown regset, ENODEV for an absent one. */
-	return errno == EINVAL || errno == ENODEV ? -ENODATA : -errno;
-}
 
 static unsigned int pc_regset(const struct arch_ops *arch)
 {
@@ -57,19 +40,17 @@ static int recall_regset(const struct thread *thread, struct regs *regs,
 
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset)
 {
-	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
-	int ret;
+	const int err = task_regs_fetch(thread->tid, regs, regset);
 
-	regs->size[regset] = 0;
-	ret = regset_call(PTRACE_GETREGSET, thread, regs->arch->regsets[regset].nt_type,
-			  &iov);
-	if (ret == -ESRCH && !thread->running)
+	if (err == -ESRCH && !thread->running)
 		return recall_regset(thread, regs, regset);
-	if (ret < 0)
-		return ret;
-	if (regset == pc_regset(regs->arch) && regs_are_compat(regs->arch, iov.iov_len))
+	if (err < 0)
+		return err;
+	if (regset == pc_regset(regs->arch) &&
+	    regs_are_compat(regs->arch, regs->size[regset])) {
+		regs->size[regset] = 0;
 		return -ENODATA;
-	regs->size[regset] = iov.iov_len;
+	}
 	keep_regset(thread, regs, regset);
 	return 0;
 }
@@ -85,19 +66,11 @@ int regs_fetch_all(const struct thread *thread, struct regs *regs)
 int regs_store(const struct thread *thread, const struct regs *regs,
 	       unsigned int regset)
 {
-	struct iovec iov = {.iov_base = (void *)regs->data[regset],
-			    .iov_len = regs->size[regset]};
-	int ret;
+	const int err = task_regs_store(thread->tid, regs, regset);
 
-	if (iov.iov_len == 0)
-		return -ENODATA;
-	if (regs->arch->regsets[regset].read_only)
-		return 0;
-	ret = regset_call(PTRACE_SETREGSET, thread, regs->arch->regsets[regset].nt_type,
-			  &iov);
-	if (ret == 0)
+	if (err == 0 && !regs->arch->regsets[regset].read_only)
 		keep_regset(thread, regs, regset);
-	return ret;
+	return err;
 }
 
 int thread_get_pc(const struct thread *thread, uint64_t *pc)

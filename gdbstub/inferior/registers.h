@@ -7,9 +7,8 @@
 
 #include "arch/arch.h"
 #include "gdbstub/inferior/inferior.h"
+#include "gdbstub/inferior/task_registers.h"
 
-/** Makes @regs empty. */
-void regs_init(struct regs *regs, const struct arch_ops *arch);
 /** Fetches one regset of a stopped thread: 0, -ESRCH, -ENODATA (not there, or another
  * one, as the thread executes code of 32 bits). Of a
  * thread that has been killed, the one with the PC is what was fetched last. */

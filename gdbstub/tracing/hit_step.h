@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The single step by which the kernel takes a thread past a hit of a perf event, with
- * the thread's breakpoints switched off meanwhile (arch_ops.hit_step; aarch64: kernel
- * arch/arm64/kernel/hw_breakpoint.c, breakpoint_handler, reinstall_suspended_bps).
+ * How threads are resumed that may be in the kernel's own step over a hit
+ * (kernel_step.h): a thread is continued by PTRACE_SINGLESTEP then, and is brought out
+ * of the kernel's step before a step of its own. If it was not in one after all, the
+ * end of the former comes as a SIGTRAP of TRAP_TRACE, and what was meant follows.
  *
- * Any stop can fall into it: the hit's own, if its program is true, and one for a
- * signal or an interrupt, if it is false. From there
- *   PTRACE_CONT        takes the step back: the breakpoints stay off for good;
- *   PTRACE_SINGLESTEP  ends it, and the thread runs on: nobody is told of a step.
- * So a thread is continued by PTRACE_SINGLESTEP then, and is brought out of the
- * kernel's step before a step of its own. If it was not in one after all, the end of
- * the former comes as a SIGTRAP of TRAP_TRACE, and what was meant follows.
- *
- * An instruction that enters the kernel would end it otherwise: perf events are not
- * used there (engine perf_event).
+ * Perf events are not used at instructions that enter the kernel (engine perf_event).
  */
 #ifndef TRUEHIT_TRACING_HIT_STEP_H
 #define TRUEHIT_TRACING_HIT_STEP_H

@@ -15,6 +15,16 @@ static void end(void)
 
 TestSuite(library_child, .init = start_filters, .fini = end, .timeout = 120);
 
+/* SIGUSR2 ends the child, by the number of others. */
+static void handle(int signal)
+{
+	static int handled;
+
+	if (signal == SIGUSR2)
+		_exit(handled);
+	handled++;
+}
+
 static pid_t start_child(bool blocks)
 {
 	const pid_t pid = fork();
@@ -26,6 +36,8 @@ static pid_t start_child(bool blocks)
 	sigaddset(&set, SIGTRAP);
 	sigprocmask(blocks ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 	ptrace(PTRACE_TRACEME, 0, 0, 0);
+	signal(SIGUSR1, handle);
+	signal(SIGUSR2, handle);
 	raise(SIGSTOP);
 	pass(1000);
 	_exit(0);
@@ -76,4 +88,101 @@ Test(library_child, stops_at_the_pass_that_matches)
 {
 	debug_child(false);
 	debug_child(true);
+}
+
+/* ---- going on from a hit ---- */
+
+enum { PASSES = 200 };
+
+static pid_t start_filtered_child(int *status)
+{
+	const pid_t pid = start_child(false);
+
+	cr_assert_eq(waitpid(pid, status, 0), pid);
+	open_filter(pid, TRUEHIT_STOP, 0);
+	cr_assert_eq(truehit_aim(filter, TRUEHIT_EXECUTE, (uintptr_t)place, 0), 0);
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	return pid;
+}
+
+/* To the next stop. */
+static void resume(pid_t pid, int request, int signal, int *status)
+{
+	cr_assert_eq(truehit_resume(truehit, pid, request, signal, status), 0);
+	cr_assert_eq(waitpid(pid, status, 0), pid);
+}
+
+static uint64_t pc_of(pid_t pid)
+{
+	struct truehit_match state = {.size = sizeof(state)};
+
+	cr_assert_eq(truehit_save(truehit, pid, &state), 0);
+	return state.value[PC];
+}
+
+static void must_be_hit(pid_t pid, int status)
+{
+	struct truehit_hit hit;
+	siginfo_t info;
+
+	cr_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP, "status %x",
+		  status);
+	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
+	cr_expect_eq(truehit_whose(truehit, pid, &info, &hit), 1);
+	cr_expect_eq(pc_of(pid), (uintptr_t)place);
+}
+
+/* Of @steps in a row each is one instruction, of at most so many bytes, and the filter
+ * is as it was. */
+static void step_from_hit(pid_t pid, unsigned int steps, int *status)
+{
+	enum { INSN_MAX = 15 };
+	uint64_t before = (uintptr_t)place, after;
+
+	for (unsigned int i = 0; i < steps; i++) {
+		resume(pid, PTRACE_SINGLESTEP, 0, status);
+		cr_assert(WIFSTOPPED(*status) && WSTOPSIG(*status) == SIGTRAP);
+		after = pc_of(pid);
+		cr_expect(after > before && after - before <= INSN_MAX,
+			  "from %#jx to %#jx", (uintmax_t)before, (uintmax_t)after);
+		before = after;
+	}
+}
+
+/* aarch64: of a step of ptrace's own from a hit nobody is told. */
+Test(library_child, steps_from_a_hit)
+{
+	int status;
+	const pid_t pid = start_filtered_child(&status);
+
+	for (unsigned int i = 0; i < PASSES; i++) {
+		resume(pid, PTRACE_CONT, 0, &status);
+		must_be_hit(pid, status);
+		step_from_hit(pid, i % 2, &status);
+	}
+	cr_expect_eq(counts_of(filter).told, PASSES);
+	truehit_close(filter);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
+/* The child handles the signal first; aarch64: and hits again where it was. */
+Test(library_child, signals_at_a_hit)
+{
+	int status;
+	const pid_t pid = start_filtered_child(&status);
+
+	resume(pid, PTRACE_CONT, 0, &status);
+	must_be_hit(pid, status);
+	for (int request = 0; request < 2; request++) {
+		resume(pid, request ? PTRACE_SINGLESTEP : PTRACE_CONT, SIGUSR1,
+		       &status);
+		if (request)
+			resume(pid, PTRACE_CONT, 0, &status);
+		must_be_hit(pid, status);
+	}
+	resume(pid, PTRACE_CONT, SIGUSR2, &status);
+	cr_assert(WIFEXITED(status), "status %x", status);
+	cr_expect_eq(WEXITSTATUS(status), 2, "signals handled");
+	truehit_close(filter);
 }

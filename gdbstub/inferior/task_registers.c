@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/inferior/task_registers.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "arch/register_table.h"
+
+void regs_init(struct regs *regs, const struct arch_ops *arch)
+{
+	regs->arch = arch;
+	memset(regs->size, 0, sizeof(regs->size));
+}
+
+static int regset_call(enum __ptrace_request request, pid_t tid, unsigned int nt_type,
+		       struct iovec *iov)
+{
+	if (ptrace(request, tid, (void *)(uintptr_t)nt_type, iov) == 0)
+		return 0;
+	/* The kernel says EINVAL for an unknown regset, ENODEV for an absent one. */
+	return errno == EINVAL || errno == ENODEV ? -ENODATA : -errno;
+}
+
+int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset)
+{
+	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
+	const int err = regset_call(PTRACE_GETREGSET, tid,
+				    regs->arch->regsets[regset].nt_type, &iov);
+
+	regs->size[regset] = err == 0 ? iov.iov_len : 0;
+	return err;
+}
+
+int task_regs_store(pid_t tid, const struct regs *regs, unsigned int regset)
+{
+	struct iovec iov = {.iov_base = (void *)regs->data[regset],
+			    .iov_len = regs->size[regset]};
+
+	if (iov.iov_len == 0)
+		return -ENODATA;
+	if (regs->arch->regsets[regset].read_only)
+		return 0;
+	return regset_call(PTRACE_SETREGSET, tid, regs->arch->regsets[regset].nt_type,
+			   &iov);
+}
