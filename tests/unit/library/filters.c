@@ -40,7 +40,7 @@ struct truehit_counts counts_of(const struct truehit_filter *of)
 
 __attribute__((noinline)) void place(long a, long b)
 {
-	__asm__ volatile("" : : "r"(a), "r"(b) : "memory");
+	__asm__ volatile("nop\n\tnop\n\tnop" : : "r"(a), "r"(b) : "memory");
 }
 
 unsigned int register_number(const char *x86_64, const char *aarch64)
