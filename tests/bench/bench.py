@@ -16,6 +16,7 @@ import statistics
 import subprocess
 
 import kinds
+import library
 import measure
 import probes
 
@@ -172,6 +173,7 @@ def main():
         stops = measure_stops(bench)
         engines = bench.engine_costs(20)
         pads = measure_kinds(options)
+        library_costs = library.measure_library(options.build)
     except measure.Broken as error:
         sys.exit(f"bench: {error}")
     floors = {case.name: case for case in cases}
@@ -190,10 +192,12 @@ def main():
     print_engines(engines)
     if pads:
         pads.print()
+    library.show(library_costs)
     print("\nTargets\n")
     targets = judge(cases)
     complete = len(targets) == len(TARGETS) + len(FILTERS) and (not pads or pads.is_complete())
     targets += pads.judge() if pads else []
+    targets += library.judge(library_costs)
     for text, ratio, word, limit, met in targets:
         print(f"  {text:<34} {ratio:>9.2f}  {word} {limit:<5}  {'met' if met else 'MISSED'}")
     (directory / "bench.json").write_text(json.dumps({
@@ -205,6 +209,7 @@ def main():
                                                      "runs": runs}
                                  for (name, count), runs in stops.items()},
         "engines_ns": engines,
+        "library_ns": library_costs,
         "pads_ns": pads.results() if pads else {},
         "targets": [dict(zip(("ratio", "value", "word", "limit", "met"), row))
                     for row in targets],
