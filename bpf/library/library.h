@@ -19,7 +19,10 @@
 #include "bpf/library/truehit.h"
 #include "gdbstub/base/error.h"
 
-enum { WHY_LEN = 256 };
+enum {
+	WHY_LEN = 256,
+	STEPPED_MAX = 64,
+};
 
 /* A record of a hit that nobody has asked for yet. */
 struct waiting {
@@ -36,7 +39,8 @@ struct truehit {
 	uint64_t last_signal[MATCHES_MAX];
 	uint32_t cookie; /* of its signals: a random number */
 	struct waiting *first, **last;
-	uint64_t dropped; /* records for which there was no memory */
+	uint64_t dropped;	    /* records for which there was no memory */
+	pid_t stepped[STEPPED_MAX]; /* threads that were continued by a step, or 0 */
 	char why[WHY_LEN];
 };
 
@@ -63,6 +67,9 @@ _Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
 int context_fail(struct truehit *truehit, struct error *error);
 /** Records that wait are nobody's any more. */
 void context_forget(struct truehit *truehit, unsigned int index);
+/** Is this stop's signal nothing but the end of a step by which the thread was
+ * continued? */
+bool context_step_is_nothing(struct truehit *truehit, pid_t tid, const siginfo_t *info);
 /** A record has come: bpf_record_fn. */
 void context_take_record(void *data, const struct bpf_hit_record *record);
 

@@ -68,6 +68,15 @@ static struct truehit_filter *take(struct truehit *truehit, struct waiting **at,
 
 /* ---- signals ---- */
 
+/* A signal that comes while the filter is aimed elsewhere has what the new aim's carry,
+ * and the old address (kernel, perf_sigtrap(): what the event has by then). */
+static bool is_stale(const struct truehit_filter *filter, uint64_t data, uint64_t addr)
+{
+	return !filter ||
+	       data != __atomic_load_n(&filter->event.sig_data, __ATOMIC_SEQ_CST) ||
+	       addr != filter->event.region.addr;
+}
+
 static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
 		      uint64_t data, struct truehit_hit *ret)
 {
@@ -80,8 +89,7 @@ static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
 		.filter = filter,
 		.data = filter ? filter->data : NULL,
 		.addr = (uint64_t)(uintptr_t)info->si_addr,
-		.stale = !filter || data != __atomic_load_n(&filter->event.sig_data,
-							    __ATOMIC_SEQ_CST),
+		.stale = is_stale(filter, data, (uint64_t)(uintptr_t)info->si_addr),
 		.late = hw_event_is_late(info),
 		.maybe = filter && filter->may_doubt,
 	};
@@ -107,6 +115,8 @@ int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
 	uint64_t data;
 	int is_ours = 0;
 
+	if (context_step_is_nothing(truehit, tid, info))
+		return 2;
 	if (hw_event_siginfo(info, &data))
 		is_ours = whose_trap(truehit, info, data, ret);
 	else if (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL)

@@ -157,18 +157,21 @@ void truehit_read(const struct truehit_filter *filter, struct truehit_counts *re
 /**
  * Whose is this signal, which the thread @tid has got: in its handler, or at its
  * signal-delivery-stop (PTRACE_GETSIGINFO)? 1: it is a hit, and *ret tells of it; it is
- * not to be passed on to the program. 0: it is somebody else's. [S] of a SIGTRAP.
+ * not to be passed on to the program. 0: it is somebody else's. 2: it is nothing; of
+ * truehit_resume(), which is to be called again as before. [S] of a SIGTRAP.
  */
 int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
 		  struct truehit_hit *ret);
 /**
  * Resumes a tracee that is stopped, at a hit or anywhere else, while it has filters: as
- * ptrace(@request, @tid, 0, @signal) of PTRACE_CONT, _SYSCALL or _SINGLESTEP. On
- * aarch64 ptrace(2) itself would have a step from a hit run on, or lose the filters. 0;
- * 1: it had to step first, and has stopped or ended for something else, *status as of
- * waitpid(2): that is to be seen to, and @signal to be given with the next resume.
- * ESRCH: it is not stopped, or is being killed. Filters at instructions that enter the
- * kernel are not for a thread that is to go on.
+ * ptrace(@request, @tid, 0, @signal) of PTRACE_CONT or PTRACE_SINGLESTEP. On aarch64
+ * ptrace(2) itself would have a step from a hit run on, or lose the filters; there,
+ * truehit_whose() is to be asked of each SIGTRAP that follows; a step from where an
+ * armed filter has been hit hits it again; and filters are not for instructions that
+ * enter the kernel. 0; 1: it had to step first, and has stopped or ended for something
+ * else, *status as of waitpid(2): that is to be seen to, and @signal to be given with
+ * the next resume. EINVAL: another request; ESRCH: it is not stopped, or is being
+ * killed.
  */
 int truehit_resume(struct truehit *truehit, pid_t tid, int request, int signal,
 		   int *status);

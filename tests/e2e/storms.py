@@ -240,6 +240,8 @@ class Session:
         counts = self.storm.counts()
         self.t.note(f"{counts} hits {self.hits} signals {self.signals} "
                     f"interrupts {self.interrupts} hit again {self.repeated}")
+        if end != "W00":
+            self.t.note("\n".join(self.told_last))
         self.t.equal(end, "W00", "the end")
         self.t.equal(counts["errors"], 0, "errors that the program saw")
         self.t.equal(self.hits, counts["trues"], "true hits")

@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -233,6 +234,63 @@ Test(library, aimed_elsewhere)
 	cr_expect_eq(truehit_aim(filter, TRUEHIT_WRITE, 0, 16), -EINVAL);
 	other = 3;
 	cr_expect_eq(hits, 3, "where it was aimed before");
+}
+
+static volatile uintptr_t aimed;
+static volatile unsigned int turn; /* odd: it is being aimed */
+static volatile unsigned int wrong;
+
+/* Of a hit that is not stale, the address is that of the aim. */
+static void on_aimed_trap(int signal, siginfo_t *info, void *context)
+{
+	const unsigned int before = turn;
+	const uintptr_t aim = aimed;
+	struct truehit_hit hit;
+
+	(void)signal;
+	(void)context;
+	if (truehit_whose(truehit, gettid(), info, &hit) != 1)
+		__atomic_fetch_add(&foreign, 1, __ATOMIC_SEQ_CST);
+	else if (!hit.stale && before % 2 == 0 && turn == before && hit.addr != aim)
+		__atomic_fetch_add(&wrong, 1, __ATOMIC_SEQ_CST);
+}
+
+static void *write_both(void *goes_on)
+{
+	while (*(volatile bool *)goes_on) {
+		watched = 1;
+		other = 1;
+	}
+	return NULL;
+}
+
+Test(library, aimed_elsewhere_while_they_run)
+{
+	enum { WRITERS = 2, AIMS = 300 };
+	struct sigaction action = {.sa_flags = SA_SIGINFO,
+				   .sa_sigaction = on_aimed_trap};
+	volatile bool goes_on = true;
+
+	need_hits_once();
+	cr_assert_eq(sigaction(SIGTRAP, &action, NULL), 0);
+	watch(TRUEHIT_STOP);
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	for (int i = 0; i < WRITERS; i++)
+		cr_assert_eq(
+			pthread_create(&threads[i], NULL, write_both, (void *)&goes_on),
+			0);
+	for (int i = 0; i < AIMS; i++) {
+		turn++;
+		aimed = (uintptr_t)(i % 2 ? &watched : &other);
+		cr_assert_eq(truehit_aim(filter, TRUEHIT_WRITE, aimed, 8), 0);
+		turn++;
+		sched_yield();
+	}
+	goes_on = false;
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	cr_expect_eq(foreign, 0);
+	cr_expect_eq(wrong, 0, "%u hits of a former aim", wrong);
 }
 
 /* From now on, this process ends if it asks for anything of BPF's. */

@@ -105,11 +105,18 @@ static pid_t start_filtered_child(int *status)
 	return pid;
 }
 
-/* To the next stop. */
+/* To the next stop that is one. */
 static void resume(pid_t pid, int request, int signal, int *status)
 {
-	cr_assert_eq(truehit_resume(truehit, pid, request, signal, status), 0);
-	cr_assert_eq(waitpid(pid, status, 0), pid);
+	struct truehit_hit hit;
+	siginfo_t info;
+
+	do {
+		cr_assert_eq(truehit_resume(truehit, pid, request, signal, status), 0);
+		cr_assert_eq(waitpid(pid, status, 0), pid);
+		signal = 0;
+	} while (WIFSTOPPED(*status) && ptrace(PTRACE_GETSIGINFO, pid, 0, &info) == 0 &&
+		 truehit_whose(truehit, pid, &info, &hit) == 2);
 }
 
 static uint64_t pc_of(pid_t pid)
@@ -149,7 +156,9 @@ static void step_from_hit(pid_t pid, unsigned int steps, int *status)
 	}
 }
 
-/* aarch64: of a step of ptrace's own from a hit nobody is told. */
+/* Each pass is one hit. On aarch64, of a step of ptrace's own from a hit nobody is
+ * told.
+ */
 Test(library_child, steps_from_a_hit)
 {
 	int status;
@@ -158,7 +167,9 @@ Test(library_child, steps_from_a_hit)
 	for (unsigned int i = 0; i < PASSES; i++) {
 		resume(pid, PTRACE_CONT, 0, &status);
 		must_be_hit(pid, status);
-		step_from_hit(pid, i % 2, &status);
+		truehit_arm(filter, 0);
+		step_from_hit(pid, i % 3, &status);
+		truehit_arm(filter, TRUEHIT_FOREVER);
 	}
 	cr_expect_eq(counts_of(filter).told, PASSES);
 	truehit_close(filter);
@@ -166,7 +177,7 @@ Test(library_child, steps_from_a_hit)
 	waitpid(pid, &status, 0);
 }
 
-/* The child handles the signal first; aarch64: and hits again where it was. */
+/* The child handles the signal first; it may hit again where it was. */
 Test(library_child, signals_at_a_hit)
 {
 	int status;
