@@ -183,6 +183,14 @@ struct hit_step {
 	unsigned int link_reg;
 };
 
+/** What of an instruction processors count as a branch: jumps, calls and returns. */
+enum branch_kind { BRANCH_NONE, BRANCH_ALWAYS, BRANCH_CONDITIONAL };
+
+struct insn_branch {
+	enum branch_kind kind;
+	unsigned int len; /* of the instruction, bytes; if it is conditional */
+};
+
 /** Instructions of 4 bytes: (word & mask) == value. */
 struct insn_pattern {
 	uint32_t mask, value;
@@ -380,6 +388,8 @@ struct arch_ops {
 	 * is about to be stored. NULL: they stop after it.
 	 */
 	const struct store_forms *stores;
+	/** Is the instruction that these bytes begin with a branch? */
+	struct insn_branch (*branch)(const uint8_t *code, size_t len);
 	/** NULL: the kernel needs no step past a hit of a perf event. */
 	const struct hit_step *hit_step;
 	/**

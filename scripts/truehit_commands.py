@@ -191,6 +191,11 @@ LOCATION is as for `break`. `truehit save-point` prints the present state in thi
         return location, 1, " && ".join(terms)
 
 
+def is_at_breakpoint():
+    here = f"*{gdb.newest_frame().pc():#x}"
+    return any(here in addresses(int(number)) for number in numbers())
+
+
 class StepI(gdb.Command):
     """Step N instructions, with one stop at the end.
 Usage: truehit stepi N
@@ -208,7 +213,7 @@ It stops where `stepi N` does, but truehit makes the steps."""
         while left > 0:
             # gdb takes a breakpoint out while it steps from there, and passes exclusive
             # accesses (aarch64), before which truehit stops, in one step.
-            count = 1 if self.is_at_breakpoint() else left
+            count = 1 if is_at_breakpoint() else left
             if not self.step(count):
                 return
             left -= count
@@ -221,10 +226,6 @@ It stops where `stepi N` does, but truehit makes the steps."""
         """How many steps the last one has left, as it has ended early."""
         return int(monitor(self.extension, "stepi").split()[0])
 
-    def is_at_breakpoint(self):
-        here = f"*{gdb.newest_frame().pc():#x}"
-        return any(here in addresses(int(number)) for number in numbers())
-
     def step(self, count):
         """False: something else than the step's end stopped the program."""
         events = []
@@ -236,6 +237,50 @@ It stops where `stepi N` does, but truehit makes the steps."""
         finally:
             gdb.events.stop.disconnect(events.append)
         return [type(event) for event in events] == [gdb.StopEvent]
+
+
+class UntilCount(gdb.Command):
+    """Step until the selected thread has executed N more instructions of a kind.
+Usage: truehit until-count EVENT N
+
+EVENT is instructions, branches, conditional-branches or taken-branches. They are counted as
+processors count those that they retire, step by step, in the server, which tells every two
+seconds how far it is. Ctrl-C ends it, as does a breakpoint or a signal that stops."""
+    EVENTS = "instructions", "branches", "conditional-branches", "taken-branches"
+
+    def __init__(self, extension):
+        self.extension = extension
+        super().__init__("truehit until-count", gdb.COMMAND_RUNNING)
+
+    def complete(self, text, word):
+        return [event for event in self.EVENTS if event.startswith(word or "")]
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        if len(words) != 2 or words[0] not in self.EVENTS or not re.fullmatch(
+                r"[1-9]\d*", words[1]):
+            raise gdb.GdbError("truehit until-count: expected "
+                               + ", ".join(self.EVENTS) + "; and how many")
+        event, left = words[0], int(words[1])
+        try:
+            # gdb takes a breakpoint out while it steps from there.
+            if is_at_breakpoint():
+                left = self.count(event, left, " 1")
+            if left:
+                left = self.count(event, left)
+            if left:
+                gdb.write(f"{left} {event} are left.\n")
+        finally:
+            monitor(self.extension, "until-count off")
+
+    def count(self, event, left, limit=""):
+        """How many are left after a step."""
+        monitor(self.extension, f"until-count {event} {left}{limit}")
+        gdb.execute("stepi")
+        text = monitor(self.extension, "until-count")
+        if "without being counted" in text:
+            raise gdb.GdbError(f"What gdb did instead of a step was not counted: {text}")
+        return int(text.split()[0])
 
 
 class SavePoint(gdb.Command):
@@ -275,7 +320,7 @@ The table has the server's own numbers, which only `monitor` takes."""
 def define(extension):
     Truehit()
     SavePoint()
-    for command in (Breakpoints, UntilHit, UntilState, StepI):
+    for command in (Breakpoints, UntilHit, UntilState, UntilCount, StepI):
         command(extension)
     for command, name in ((Explain, "explain"), (Ignore, "ignore"), (Count, "count")):
         command(extension, name)

@@ -61,6 +61,9 @@ const struct memory_tags *aarch64_memory_tags(void);
 /* stores.c: data, compiles everywhere */
 extern const struct store_forms aarch64_stores;
 
+/* branch.c */
+struct insn_branch aarch64_branch_at(const uint8_t *code, size_t len);
+
 /* copy.c */
 void aarch64_copy(const struct cs_insn *insn, uint64_t to, struct displaced *ret);
 

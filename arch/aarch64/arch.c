@@ -96,6 +96,7 @@ static const struct arch_ops aarch64 = {
 	.capstone_arch = CS_ARCH_ARM64,
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
+	.branch = aarch64_branch_at,
 	.stores = &aarch64_stores,
 	.displaced = &aarch64_displaced,
 	.native = &aarch64_native,

@@ -83,6 +83,7 @@ static const struct arch_ops x86_64 = {
 	.thread_area = x86_64_thread_area,
 	.accesses = x86_64_accesses,
 	.undo = x86_64_undo,
+	.branch = x86_64_branch_at,
 	.displaced = &x86_64_displaced,
 	.native = &x86_64_native,
 	.frame_pointer_dwarf = 6,

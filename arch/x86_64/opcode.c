@@ -45,10 +45,10 @@ static bool is_rex(uint8_t byte)
 	return (byte & 0xf0) == 0x40;
 }
 
-struct x86_64_opcode x86_64_opcode(const struct cs_insn *insn)
+struct x86_64_opcode x86_64_opcode_at(const uint8_t *code, unsigned int len)
 {
 	struct x86_64_opcode found = {0}, more = {0};
-	const uint8_t *p = insn->bytes, *last = p + insn->size - 1;
+	const uint8_t *p = code, *last = p + len - 1;
 
 	while (p < last && take_prefix(*p, &found))
 		p++;
@@ -56,6 +56,11 @@ struct x86_64_opcode x86_64_opcode(const struct cs_insn *insn)
 		found.wide = *p++ & REX_W;
 	found.odd = is_rex(*p) || take_prefix(*p, &more) || (found.rep && found.repne);
 	found.first = *p;
-	found.at = (unsigned int)(p - insn->bytes);
+	found.at = (unsigned int)(p - code);
 	return found;
+}
+
+struct x86_64_opcode x86_64_opcode(const struct cs_insn *insn)
+{
+	return x86_64_opcode_at(insn->bytes, insn->size);
 }

@@ -20,5 +20,7 @@ struct x86_64_opcode {
 
 /** By the bytes, as capstone's versions keep different ones of them. */
 struct x86_64_opcode x86_64_opcode(const struct cs_insn *insn);
+/** The same of at least one byte, of which it may be less than all. */
+struct x86_64_opcode x86_64_opcode_at(const uint8_t *code, unsigned int len);
 
 #endif

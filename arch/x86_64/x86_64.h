@@ -65,6 +65,9 @@ int x86_64_general(unsigned int reg);
 void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct regs *regs,
 		     struct insn_accesses *ret);
 
+/* branch.c */
+struct insn_branch x86_64_branch_at(const uint8_t *code, size_t len);
+
 /* undo.c */
 void x86_64_undo(const struct cs_insn *insn, struct insn_undo *ret);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "gdbstub/control/retired_event.h"
 #include "gdbstub/inferior/inferior.h"
 
 struct last_hit;
@@ -46,15 +47,16 @@ struct thread_control {
 	bool is_ready;
 	enum resume_how how;
 	struct resume_action action; /* not RESUME_NONE: resumed */
-	uint64_t steps_left; /* of its last single step, which has ended early */
-	bool fresh;	     /* action given, run_resume not yet called */
-	bool stop_requested; /* vCont;t, not yet answered */
-	bool untold;	     /* non-stop: its stop is to be told again */
-	bool passed_over;    /* non-stop: ... when the client asks for it */
-	bool lends_memory;   /* its vfork child runs there, without traps (fork.c) */
-	bool hidden;	     /* made by a thread whose STOP_CLONE is not reported yet */
-	bool end_told;	     /* a leader that has ended, and the client knows */
-	int last_signal;     /* of the stop that was reported last */
+	uint64_t steps_left;	/* of its last single step, which has ended early */
+	struct retired retired; /* what its steps count */
+	bool fresh;		/* action given, run_resume not yet called */
+	bool stop_requested;	/* vCont;t, not yet answered */
+	bool untold;		/* non-stop: its stop is to be told again */
+	bool passed_over;	/* non-stop: ... when the client asks for it */
+	bool lends_memory;	/* its vfork child runs there, without traps (fork.c) */
+	bool hidden;	 /* made by a thread whose STOP_CLONE is not reported yet */
+	bool end_told;	 /* a leader that has ended, and the client knows */
+	int last_signal; /* of the stop that was reported last */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with the
 					    * thread. If there is one: */
 	TAILQ_ENTRY(thread_control) has_pending; /* in run->has_pending */

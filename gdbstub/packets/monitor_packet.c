@@ -12,6 +12,7 @@
 #include "gdbstub/symbols/threaddb.h"
 #include "gdbstub/client/console.h"
 #include "gdbstub/rsp/frame.h"
+#include "gdbstub/packets/monitor_steps.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
@@ -24,13 +25,6 @@
 #include "gdbstub/monitor/breakpoint_table.h"
 #include "gdbstub/breakpoints/slots.h"
 
-/**
- * Appends what the user is to see to @out. @args is the rest of the line without
- * blanks around it; "" only if the command takes none, or need not.
- */
-typedef struct error *monitor_handler(struct client *client, const char *args,
-				      struct buffer *out);
-
 struct monitor_command {
 	const char *name; /* one or more words */
 	const char *args; /* for the help; "": the command takes none; "[...]": it
@@ -41,8 +35,8 @@ struct monitor_command {
 
 static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 	monitor_engines, monitor_last_hit, monitor_ignore, monitor_until_hit,
-	monitor_count, monitor_stepi, monitor_reset, monitor_variables,
-	monitor_set_debug, monitor_set_variable, monitor_set_engine, monitor_set_pads,
+	monitor_count, monitor_reset, monitor_variables, monitor_set_debug,
+	monitor_set_variable, monitor_set_engine, monitor_set_pads,
 	monitor_set_watch_filter, monitor_set_watch_kernel, monitor_set_remote_debug,
 	monitor_set_debug_format, monitor_set_debug_file, monitor_set_threaddb_path,
 	monitor_exit;
@@ -77,6 +71,15 @@ static const struct monitor_command commands[] = {
 	 "many\n"
 	 "    were left when it stopped before exclusive accesses (aarch64)",
 	 monitor_stepi},
+	{"counters", "", "Show what the processor's counters count, and how exactly",
+	 monitor_counters},
+	{"until-count", "[<EVENT> <N> [<STEPS>] | off]",
+	 "The single steps of the current thread are one, until N more EVENTs have "
+	 "been\n"
+	 "    counted, instructions, branches, conditional-branches or taken-branches, "
+	 "or\n"
+	 "    the next one has made STEPS; without arguments: show how many are left",
+	 monitor_until_count},
 	{"reset", "", "Set the counts of all breakpoints to zero", monitor_reset},
 	{"variables", "", "Show the trace state variables", monitor_variables},
 	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable",
@@ -219,30 +222,6 @@ static struct error *monitor_count(struct client *client, const char *args,
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
 	return ignore_all(inferior, args, out);
-}
-
-static struct error *monitor_stepi(struct client *client, const char *args,
-				   struct buffer *out)
-{
-	const struct thread *thread = client_thread(client);
-	char *end;
-	unsigned long long steps;
-
-	if (args[0] == '\0') {
-		steps = client->session.unused_steps +
-			(thread ? thread->control->steps_left : 0);
-		buffer_printf(out, "%llu steps are left.\n", steps);
-		return NULL;
-	}
-	errno = 0;
-	steps = strtoull(args, &end, 10);
-	if (!isdigit((unsigned char)args[0]) || *end != '\0' || errno != 0 ||
-	    steps == 0)
-		return error_create(0, "expected how many steps, not '%s'", args);
-	client->session.more_steps = steps - 1;
-	client->session.unused_steps = 0;
-	buffer_printf(out, "The next single step makes %llu.\n", steps);
-	return NULL;
 }
 
 static struct error *monitor_reset(struct client *client, const char *args,

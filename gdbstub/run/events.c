@@ -11,6 +11,7 @@
 #include "gdbstub/run/fork.h"
 #include "gdbstub/hits/hit.h"
 #include "gdbstub/run/interrupt.h"
+#include "gdbstub/run/retired.h"
 #include "gdbstub/hits/last_hit.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/location.h"
@@ -82,19 +83,22 @@ static bool is_sequence(struct inferior *inferior, uint64_t addr)
 }
 
 /* Is the client's step to go on? It may end early: the client asks again. */
-static bool steps_on(struct thread *thread)
+static bool steps_on(const struct run *run, struct thread *thread)
 {
 	struct resume_action *action = &thread->control->action;
 	uint64_t pc;
 
-	if (action->kind != RESUME_RANGE &&
-	    (action->kind != RESUME_STEP || action->steps == 0))
+	bool counts = action->kind == RESUME_STEP && retired_is_on(thread);
+
+	if (counts ? !retired_steps_on(run, thread)
+		   : action->kind != RESUME_RANGE &&
+			     (action->kind != RESUME_STEP || action->steps == 0))
 		return false;
 	if (thread_get_pc(thread, &pc) < 0 || is_sequence(thread->inferior, pc))
 		return false;
 	if (action->kind == RESUME_RANGE)
 		return pc >= action->start && pc < action->end;
-	action->steps--;
+	action->steps -= !counts;
 	return true;
 }
 
@@ -102,7 +106,7 @@ static void on_step_end(struct run *run, struct thread *thread)
 {
 	const struct resume_action *action = &thread->control->action;
 
-	if (steps_on(thread)) {
+	if (steps_on(run, thread)) {
 		ready_note(run, thread);
 		return;
 	}
@@ -213,6 +217,9 @@ static void on_signal(struct run *run, const struct event *event)
 	struct hits hits;
 	const struct hit *hit = take_hits(run, event, &hits);
 
+	/* A step that ends at a signal handler's first instruction. */
+	if (event->siginfo.si_code == SIGTRAP)
+		retired_note_cut_off(thread);
 	if (alone_is_stepping(run, thread)) {
 		thread->control->needs_step_over = !ends_step(event);
 		alone_end_step(run, event->inferior);

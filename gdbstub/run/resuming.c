@@ -10,6 +10,7 @@
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/run/interrupt.h"
+#include "gdbstub/run/retired.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/breakpoints/watch.h"
 
@@ -50,6 +51,7 @@ static int continue_one(struct thread *thread, int signal)
 static void note_step(struct thread *thread)
 {
 	thread->control->steps_program = is_at_program(thread);
+	retired_note_step(thread);
 }
 
 static int step(struct thread *thread, int signal)

@@ -30,6 +30,7 @@
 #include "gdbstub/stops/pending.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/run/proceed.h"
+#include "gdbstub/run/retired.h"
 #include "gdbstub/control/ready.h"
 #include "gdbstub/hits/replay.h"
 #include "gdbstub/stops/stale.h"
@@ -108,6 +109,8 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	thread->control->steps_left = 0;
 	thread->control->passed_over = false;
 	thread->control->fresh = is_resumed(thread);
+	if (action.kind == RESUME_CONTINUE)
+		retired_note_run(thread);
 	if (thread->control->fresh)
 		thread->inferior->control->awaited = true;
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What can be counted of a thread that is stepped (gdbstub/run/retired.h). */
+#ifndef TRUEHIT_CONTROL_RETIRED_EVENT_H
+#define TRUEHIT_CONTROL_RETIRED_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+
+enum retired_event {
+	RETIRED_INSTRUCTIONS,
+	RETIRED_BRANCHES,
+	RETIRED_CONDITIONAL, /* ... that may be taken or not */
+	RETIRED_TAKEN,	     /* ... that have led elsewhere than to the next one */
+	RETIRED_EVENTS
+};
+
+/** Of a thread: what its steps are to count, and how far they are. */
+struct retired {
+	enum retired_event event;
+	uint64_t left;	/* so many are still to be counted; 0: nothing is */
+	uint64_t limit; /* of steps of its next resume; 0: there is none */
+	bool lost;	/* it has run without steps since */
+	/* What it is about to execute, if: */
+	bool known;
+	uint64_t pc;
+	struct insn_branch branch;
+	uint64_t wanted, steps;
+	int64_t begin, told; /* ms, of CLOCK_MONOTONIC: the first step, and when the
+			      * user was told last; 0: not yet */
+};
+
+/** "instructions", "branches" and so on. */
+const char *retired_event_name(enum retired_event event);
+/** The event of a name; false: there is none. */
+bool retired_event_find(const char *name, enum retired_event *ret);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/monitor/counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gdbstub/base/cleanup.h"
+
+enum { TURNS = 1000000 };
+
+static const struct {
+	const char *name;
+	uint64_t config;
+	unsigned int of_turn; /* at least so many; 0: not known */
+} events[] = {
+	{"instructions", PERF_COUNT_HW_INSTRUCTIONS, 2},
+	{"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1},
+	{"cycles", PERF_COUNT_HW_CPU_CYCLES, 0},
+};
+
+/* A turn is two instructions at least, of which one is a branch. */
+static void run_loop(void)
+{
+	for (unsigned int i = 0; i < TURNS; i++)
+		__asm__ volatile("" : : "r"(i) : "memory");
+}
+
+/* Of this thread, in user mode. */
+static int open_counter(uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+				    PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0 or a negative errno. */
+static int count_loop(int fd, uint64_t *ret)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_RESET, 0) < 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return -errno;
+	run_loop();
+	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
+		return -errno;
+	return read(fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret) ? 0 : -EIO;
+}
+
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -EOPNOTSUPP:
+	case -ENODEV:
+		return "this machine has no counter of them for us (no PMU, as in many "
+		       "virtual machines)";
+	case -EACCES:
+	case -EPERM:
+		return "the kernel keeps counters from this user "
+		       "(kernel.perf_event_paranoid)";
+	default:
+		return strerror(-err);
+	}
+}
+
+static void show(const char *name, uint64_t first, uint64_t second, uint64_t least,
+		 struct buffer *out)
+{
+	buffer_printf(out, "%s: %ju in a loop of %d turns", name, (uintmax_t)first,
+		      TURNS);
+	if (first == 0 || first < least)
+		buffer_append_string(out, ", which are too few: not usable\n");
+	else if (least == 0)
+		buffer_append_string(out, "\n");
+	else if (first == second)
+		buffer_append_string(out, ", the same twice: exact\n");
+	else
+		buffer_printf(out, ", then %ju: not exact\n", (uintmax_t)second);
+}
+
+void counters_show(struct buffer *out)
+{
+	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		_cleanup_close_ int fd = open_counter(events[i].config);
+		uint64_t first = 0, second = 0;
+		int err = fd < 0 ? fd : count_loop(fd, &first);
+
+		if (err == 0)
+			err = count_loop(fd, &second);
+		if (err < 0)
+			buffer_printf(out, "%s: %s\n", events[i].name, why_not(err));
+		else
+			show(events[i].name, first, second,
+			     (uint64_t)events[i].of_turn * TURNS, out);
+	}
+	buffer_append_string(out,
+			     "until-count does without: it counts step by step.\n");
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gdbstub/packets/monitor_steps.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdbstub/client/chosen.h"
+#include "gdbstub/client/client.h"
+#include "gdbstub/monitor/counters.h"
+#include "gdbstub/run/retired.h"
+
+struct error *monitor_stepi(struct client *client, const char *args, struct buffer *out)
+{
+	const struct thread *thread = client_thread(client);
+	char *end;
+	unsigned long long steps;
+
+	if (args[0] == '\0') {
+		steps = client->session.unused_steps +
+			(thread ? thread->control->steps_left : 0);
+		buffer_printf(out, "%llu steps are left.\n", steps);
+		return NULL;
+	}
+	errno = 0;
+	steps = strtoull(args, &end, 10);
+	if (!isdigit((unsigned char)args[0]) || *end != '\0' || errno != 0 ||
+	    steps == 0)
+		return error_create(0, "expected how many steps, not '%s'", args);
+	client->session.more_steps = steps - 1;
+	client->session.unused_steps = 0;
+	buffer_printf(out, "The next single step makes %llu.\n", steps);
+	return NULL;
+}
+
+struct error *monitor_counters(struct client *client, const char *args,
+			       struct buffer *out)
+{
+	(void)client;
+	(void)args;
+	counters_show(out);
+	return NULL;
+}
+
+static void show_left(const struct retired *retired, struct buffer *out)
+{
+	buffer_printf(out, "%ju %s are left%s.\n", (uintmax_t)retired->left,
+		      retired_event_name(retired->event),
+		      retired->lost ? "; it has run without being counted" : "");
+}
+
+/* A number from 1 on, and blanks after it. */
+static bool take_number(const char **at, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(*at, &end, 10);
+	if (!isdigit((unsigned char)**at) || errno != 0 || *ret == 0 ||
+	    (*end != '\0' && *end != ' '))
+		return false;
+	*at = end + strspn(end, " ");
+	return true;
+}
+
+/* EVENT N [STEPS] */
+static bool begin_count(struct thread *thread, const char *args)
+{
+	const size_t len = strcspn(args, " ");
+	uint64_t count, limit = 0;
+	enum retired_event event;
+	char name[32] = "";
+
+	if (len >= sizeof(name))
+		return false;
+	memcpy(name, args, len);
+	args += len + strspn(args + len, " ");
+	if (!retired_event_find(name, &event) || !take_number(&args, &count) ||
+	    (*args != '\0' && !take_number(&args, &limit)) || *args != '\0')
+		return false;
+	retired_begin(thread, event, count, limit);
+	return true;
+}
+
+struct error *monitor_until_count(struct client *client, const char *args,
+				  struct buffer *out)
+{
+	struct thread *thread = client_thread(client);
+
+	if (!thread)
+		return error_create(0, "There is no thread.");
+	if (strcmp(args, "off") == 0)
+		retired_begin(thread, RETIRED_INSTRUCTIONS, 0, 0);
+	else if (args[0] != '\0' && !begin_count(thread, args))
+		return error_create(0,
+				    "expected instructions, branches, "
+				    "conditional-branches or taken-branches, and how "
+				    "many, not '%s'",
+				    args);
+	show_left(&thread->control->retired, out);
+	return NULL;
+}

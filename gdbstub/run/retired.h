@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Instructions that a thread executes step by step, counted as processors count what
+ * they have retired ("monitor until-count"): exactly, and without a counter.
+ *
+ * What is counted is decided by the instruction, before its step, and by where it has
+ * led to. A string instruction is one however often it repeats, and what a signal has
+ * kept from being executed is none.
+ */
+#ifndef TRUEHIT_RUN_RETIRED_H
+#define TRUEHIT_RUN_RETIRED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gdbstub/inferior/inferior.h"
+#include "gdbstub/run/run.h"
+
+/** From now on the steps of the thread count so many events; a step of the client's
+ * ends when they are reached, or after @limit steps, if that is not 0. @count 0: no
+ * longer. */
+void retired_begin(struct thread *thread, enum retired_event event, uint64_t count,
+		   uint64_t limit);
+/** Is there something left to be counted? */
+bool retired_is_on(const struct thread *thread);
+
+/** The thread is about to be stepped. */
+void retired_note_step(struct thread *thread);
+/** It runs without steps, or its step has ended before the instruction. */
+void retired_note_run(struct thread *thread);
+void retired_note_cut_off(struct thread *thread);
+/** Its step has ended: is another one to follow? Every two seconds the user is told how
+ * far it is. */
+bool retired_steps_on(const struct run *run, struct thread *thread);
+
+#endif

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Steps that count what processors retire: against loops that are counted by hand."""
+import random
+
+import harness
+import rsp
+from storms import MACHINE
+
+EXTENSION = harness.ROOT / "scripts" / "truehit-gdb.py"
+EVENTS = {
+    "instructions": lambda kind, taken: True,
+    "branches": lambda kind, taken: kind != "other",
+    "conditional-branches": lambda kind, taken: kind == "conditional",
+    "taken-branches": lambda kind, taken: taken,
+}
+ROUNDS = 1000
+COUNTER = {name: registers[MACHINE == "aarch64"] for name, registers in {
+    "plain": ("rdi", "x0"), "nested": ("rdi", "x0"), "calling": ("rdi", "x0"),
+    "choosing": ("rdi", "x0"), "repeating": ("rdx", "x2")}.items()}
+
+
+# ---- what the functions of the program `counted` execute: each instruction's place in the
+# function, its kind, whether it is taken, and how many turns are left after it ----
+
+def plain(n):
+    while n:
+        n -= 1
+        yield 0, "other", False, n
+        yield 1, "conditional", n > 0, n
+
+
+def nested(n):
+    while n:
+        yield 0, "other", False, n
+        for inner in 2, 1, 0:
+            yield 1, "other", False, n
+            yield 2, "conditional", inner > 0, n
+        n -= 1
+        yield 3, "other", False, n
+        yield 4, "conditional", n > 0, n
+
+
+def calling(n):
+    first = 1 if MACHINE == "aarch64" else 0
+    if first:
+        yield 0, "other", False, n
+    while n:
+        yield first, "always", True, n
+        yield first + 4, "always", True, n
+        n -= 1
+        yield first + 1, "other", False, n
+        yield first + 2, "conditional", n > 0, n
+
+
+def choosing(n):
+    while n:
+        yield 0, "other", False, n
+        yield 1, "conditional", n % 2 == 1, n
+        if n % 2 == 0:
+            yield 2, "other", False, n
+        n -= 1
+        yield 3, "other", False, n
+        yield 4, "conditional", n > 0, n
+
+
+def repeating(n):
+    yield 0, "other", False, n
+    while n:
+        for place in 1, 2, 3:
+            yield place, "other", False, n
+        n -= 1
+        yield 4, "other", False, n
+        yield 5, "conditional", n > 0, n
+
+
+def after(function, event, count):
+    """The place of the next instruction after so many events, and the turns left then."""
+    steps = function(ROUNDS)
+    for _, kind, taken, left in steps:
+        count -= EVENTS[event](kind, taken)
+        if count == 0:
+            return next(steps)[0], left
+    raise AssertionError("the loop is too short")
+
+
+# ---- the tests ----
+
+def wishes(name):
+    """(event, how many) for each of the functions: few, and as many as it makes steps."""
+    rng = random.Random(name)
+    most = 950 if name != "repeating" else 95  # a string instruction makes many steps
+    return [(event, count) for event in EVENTS for count in (1, 2, rng.randrange(3, most))]
+
+
+def stops_of(t, name, asked):
+    """Where it is after each: the address, and the counter. It begins anew each time."""
+    server = t.server("--once", "COMM", t.prog("counted"))
+    counter = COUNTER[name]
+    start = "rdi" if MACHINE == "x86_64" else "x0"
+    found = t.gdb(server, f"source {EXTENSION}", f"tbreak *{name}", "continue",
+                  prog=t.prog("counted"), python=f"""
+base = int(gdb.parse_and_eval("(long)$pc"))
+listing = [i["addr"] for i in gdb.selected_frame().architecture().disassemble(base, count=8)]
+found = []
+for event, count in {asked!r}:
+    run(f"set $pc = {{base}}")
+    run("set ${start} = {ROUNDS}")
+    run(f"truehit until-count {{event}} {{count}}")
+    found.append([listing.index(int(gdb.parse_and_eval("(long)$pc"))),
+                  int(gdb.parse_and_eval("(long)${counter}"))])
+emit(found=found)
+run("kill")
+""").results[0]["found"]
+    return found
+
+
+def compare(t, name, function):
+    t.truehit_only("monitor until-count")
+    asked = wishes(name)
+    for (event, count), found in zip(asked, stops_of(t, name, asked)):
+        place, left = after(function, event, count)
+        if name == "repeating" and place == 0:
+            left = found[1]  # the counter is not loaded yet
+        t.equal(found, [place, left], f"{name}: after {count} {event}")
+
+
+def test_plain(t):
+    compare(t, "plain", plain)
+
+
+def test_nested(t):
+    compare(t, "nested", nested)
+
+
+def test_calling(t):
+    compare(t, "calling", calling)
+
+
+def test_choosing(t):
+    compare(t, "choosing", choosing)
+
+
+def test_repeating(t):
+    compare(t, "repeating", repeating)
+
+
+def test_breakpoints_on_the_way(t):
+    """One that it begins at is passed, one that it comes to stops it."""
+    t.truehit_only("monitor until-count")
+    server = t.server("--once", "COMM", t.prog("counted"))
+    counter = COUNTER["plain"]
+    gdb = t.gdb(server, f"source {EXTENSION}", f"break *plain if ${counter} % 10 == 0",
+                "continue", "truehit until-count branches 100",
+                "truehit until-count branches 3", prog=t.prog("counted"),
+                python=f"""emit(left=int(gdb.parse_and_eval("${counter}")))
+run("kill")
+""")
+    t.match("^90 branches are left", gdb.output())
+    t.equal(gdb.results[0]["left"], ROUNDS - 13, "turns left after 10 and 3")
+
+
+def test_what_is_refused(t):
+    t.truehit_only("monitor until-count")
+    server = t.server("--once", "COMM", t.prog("counted"))
+    lines = ["apples 3", "branches", "branches 0", "branches -1", "branches 1 0",
+             "branches 1 2 3", "branches 1x", "b" * 100 + " 1"]
+    gdb = t.gdb(server, f"source {EXTENSION}", *(f"monitor until-count {line}" for line in lines),
+                "truehit until-count branches", prog=t.prog("counted"))
+    t.equal(gdb.output().count("expected instructions, branches,"), len(lines) + 1, "refused")
+
+
+def test_what_is_left(t):
+    """What runs without steps is not counted, and that is shown."""
+    t.truehit_only("monitor until-count")
+    client = rsp.Client(t.server("--once", "COMM", t.prog("counted"), "100000000000"))
+    for text, left in ("until-count branches 12", 12), ("until-count", 12), (
+            "until-count off", 0), ("until-count instructions 5 2", 5):
+        t.match(f"^{left} (branches|instructions) are left.$", client.monitor(text))
+    thread = client.ask("qC")[2:]
+    for left in 3, 0:
+        client.ask(f"vCont;s:{thread}")
+        t.match(f"^{left} instructions are left.$", client.monitor("until-count"))
+    client.monitor("until-count branches 3")
+    client.send_bytes(client.frame("vCont;c"))
+    client.interrupt()
+    client.receive()
+    t.match("left; it has run without being counted", client.monitor("until-count"))
+    client.close()
+
+
+def test_counters(t):
+    """What the machine has, or why it has none."""
+    t.truehit_only("monitor counters")
+    client = rsp.Client(t.server("--once", "COMM", t.prog("counted")))
+    text = client.monitor("counters")
+    for name in "instructions", "branches", "cycles":
+        t.match(rf"^{name}: (\d+ in a loop of 1000000 turns|this machine has no|the kernel keeps)",
+                text)
+    t.match("^until-count does without", text)
