@@ -58,6 +58,7 @@ struct event {
 			       * if not known: SYSCALL_NONE */
 	bool entry;	      /* EVENT_SYSCALL */
 	siginfo_t siginfo;    /* EVENT_SIGNAL */
+	bool given;	      /* ... which thread_send_signal() has sent */
 	struct thread *child; /* EVENT_CLONE */
 	pid_t child_pid;      /* EVENT_FORK, EVENT_VFORK */
 	bool own_memory;      /* ... which has a copy of the memory, traps included */

@@ -10,6 +10,8 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/registers.h"
+#include "gdbstub/locations/counts.h"
+#include "gdbstub/locations/index.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/pads/pads_state.h"
 #include "gdbstub/pads/site_filter.h"
@@ -356,10 +358,26 @@ static void go_past_trap(const struct event *event, struct position *at)
 		find_position(event->thread, at);
 }
 
+/* Of an instruction that is not done, the condition will be asked again when the
+ * signal's handler returns, and the hit be counted again. */
+static void uncount(const struct thread *thread, const struct position *at)
+{
+	const struct hit_counts less = {.hits = -UINT64_C(1)};
+	struct location *location;
+	struct index_walk walk;
+
+	for (location = index_begin(&walk, thread->inferior->breakpoints,
+				    at->site->pad.insn, at->site->pad.insn);
+	     location; location = index_next(&walk))
+		if (location->trap && location->state == LOCATION_IN)
+			counts_add(&location->counts, thread->tid, &less);
+}
+
 bool pad_stop_leave(struct event *event)
 {
 	struct thread *thread = event->thread;
 	struct position at;
+	bool passed;
 
 	if (thread->running || thread->late || !find_position(thread, &at))
 		return true;
@@ -376,7 +394,13 @@ bool pad_stop_leave(struct event *event)
 		if (!find_position(thread, &at))
 			return true;
 	}
-	leave(thread, &at, has_passed(&at) && !has_hit(event, &at));
+	passed = has_passed(&at) && !has_hit(event, &at);
+	if (passed && must_finish(event, &at)) {
+		uncount(thread, &at);
+		passed = false;
+	}
+	event->given &= !has_hit(event, &at); /* else that comes first */
+	leave(thread, &at, passed);
 	return true;
 }
 
@@ -387,8 +411,7 @@ void pads_enter(struct thread *thread, int signal)
 	uint64_t pc;
 
 	thread->passed_at = 0;
-	if (passed_at == 0 || signal != 0 || thread_get_pc(thread, &pc) < 0 ||
-	    pc != passed_at)
+	if (passed_at == 0 || thread_get_pc(thread, &pc) < 0 || pc != passed_at)
 		return;
 	FOREACH_SHARING (other, thread->inferior) {
 		const struct site *site = by_insn(other->pads, passed_at);
@@ -396,6 +419,9 @@ void pads_enter(struct thread *thread, int signal)
 		if (!site)
 			continue;
 		thread_set_pc(thread, site->pad.addr + site->pad.body);
+		/* It is sent, so that its handler does not return to the pad. */
+		if (signal != 0)
+			thread->at_signal = false;
 		return;
 	}
 }

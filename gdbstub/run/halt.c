@@ -35,14 +35,23 @@ static bool is_expected_to_tell(const struct thread *thread)
 	       will_tell(thread);
 }
 
-bool halt_needed(const struct run *run)
+/* For a vfork child of another thread's (fork.c), which need not be resumed itself. */
+static bool waits_for_memory(const struct run *run, const struct thread *thread)
+{
+	return !thread->running && !thread->control->pending_stop &&
+	       thread->control->action.kind != RESUME_NONE &&
+	       inferior_lends_memory(thread->inferior) && !alone_lets_run(run, thread);
+}
+
+bool halt_any_will_tell(const struct run *run)
 {
 	const struct inferior *inferior;
 	const struct thread *thread;
 
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		FOREACH_THREAD (thread, inferior) {
-			if (is_expected_to_tell(thread))
+			if (is_expected_to_tell(thread) ||
+			    waits_for_memory(run, thread))
 				return true;
 		}
 	}

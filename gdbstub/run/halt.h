@@ -17,7 +17,8 @@ void halt_threads(struct run *run);
 void halt_settle(struct run *run);
 /** Is there any of that to do which is not done while threads run? */
 bool halt_has_work(const struct run *run);
-/** Is there a running thread that will still tell something? */
-bool halt_needed(const struct run *run);
+/** Is there a thread that will still tell something, as it runs, or will run when the
+ * memory that its process has lent is free? */
+bool halt_any_will_tell(const struct run *run);
 
 #endif

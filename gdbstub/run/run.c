@@ -387,7 +387,7 @@ static void note_ended_leaders(struct run *run)
 static bool report_no_resumed(struct run *run, struct stop *stop)
 {
 	if (!run->running || !run->wishes.no_resumed || !may_report(run) ||
-	    halt_needed(run))
+	    halt_any_will_tell(run))
 		return false;
 	*stop = (struct stop){.kind = STOP_NO_RESUMED};
 	report(run, stop);

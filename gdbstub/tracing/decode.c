@@ -395,10 +395,9 @@ static bool decode_signal(struct thread *thread, int signal, struct event *event
 	thread->step_ended = signal == SIGTRAP && event->siginfo.si_code == TRAP_TRACE;
 	if (hit_step_explains(thread, &event->siginfo))
 		return pass_over(thread, 0);
-	if (signal == thread->injected_signal && event->siginfo.si_code <= 0) {
+	event->given = signal == thread->injected_signal && event->siginfo.si_code <= 0;
+	if (event->given)
 		thread->injected_signal = 0;
-		return pass_over(thread, signal);
-	}
 	event->kind = EVENT_SIGNAL;
 	event->signal = signal;
 	return true;
@@ -531,6 +530,8 @@ bool wait_decode(struct inferiors *inferiors, pid_t tid, int status,
 		return false;
 	if (event->thread && inferiors->leave_pad && !inferiors->leave_pad(event))
 		return false;
+	if (event->given)
+		return pass_over(thread, event->signal);
 	if (event->thread) {
 		event->thread->interrupting = event->thread->late;
 		event->thread->listening = false;

@@ -146,6 +146,34 @@ def test_lent_memory(t):
             client.ask(f"p{PC:x}"), "its PC")
 
 
+def test_step_while_memory_is_lent(t):
+    """Who is stepped waits until the vfork child is done: somebody is resumed."""
+    t.truehit_only("threads that are late")
+    t.need_any_engine()
+    server = t.server("COMM", t.prog("asleep"), 2)
+    client = session(server)
+    client.ask("qSupported:swbreak+;hwbreak+;vContSupported+;no-resumed+")
+    client.monitor("set engine ptrace")
+    client.ask("?")
+    t.equal(client.ask(f"Z0,{addresses(t, server)['in_child']:x},1;X3,220027"), "OK", "Z0")
+    go(client)
+    sleeper = Sleeper(t, server, server.inferior())
+    client.interrupt()
+    t.match("^T02", client.receive().decode())
+    other = next(tid for tid in client.ask("qfThreadInfo")[1:].split(",")
+                 if int(tid, 16) != sleeper.pid)
+    go(client, f"vCont;s:{other}")
+    time.sleep(0.3)
+    t.check(not client.has_reply(), "nothing is told yet")
+    sleeper.wake()
+    stop = client.receive().decode()
+    while not stop.startswith("T05"):  # SIGCHLD
+        t.match("^T14", stop)
+        go(client, f"vCont;s:{other}")
+        stop = client.receive().decode()
+    t.equal(thread_of(t, stop), other, "who has made a step")
+
+
 def addresses(t, server):
     """Where the program's functions will be."""
     t.need_tool("nm")

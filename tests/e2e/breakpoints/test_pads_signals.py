@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Signals that a client gives to a thread in the middle of a pad: at an instruction that has
+begun, and been counted, and is not done."""
+import time
+
+import harness
+import rsp
+from storms import NEVER
+
+ROUNDS = 4000
+SIGNALS = 12
+RIP = 16
+
+
+def symbol(t, name):
+    text = harness.subprocess.run(["nm", t.prog("strings")], capture_output=True, text=True,
+                                  check=True).stdout
+    return harness.LOADED_AT + int(t.match(rf"^([0-9a-f]+) \w {name}$", text).group(1), 16)
+
+
+def pc_of(client):
+    return int.from_bytes(bytes.fromhex(client.ask(f"p{RIP:x}")), "little")
+
+
+def interrupt(t, client, packet):
+    """The stop reply to a Ctrl-C a little later."""
+    client.send_bytes(client.frame(packet))
+    time.sleep(0.02)
+    client.interrupt()
+    return client.receive().decode("latin1")
+
+
+def give_signals(t, engine):
+    """Each of the rounds is one hit, and no handler sees the pad."""
+    t.need_x86()
+    t.truehit_only("pads")
+    t.need_any_engine()
+    if engine == "uprobe":
+        t.need_kernel_conditions()
+    server = t.server("--once", "COMM", t.prog("strings"), ROUNDS)
+    client = rsp.Client(server)
+    client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
+    client.monitor(f"set engine {engine}")
+    client.monitor("set pads always")
+    filling, end = symbol(t, "filling"), symbol(t, "main_end")
+    for packet in f"Z0,{filling:x},1{NEVER}", f"Z0,{end:x},1":
+        t.equal(client.ask(packet), "OK", packet)
+    thread, inside, packet = client.ask("qC")[2:], 0, "vCont;c"
+    for _ in range(SIGNALS):
+        stop = interrupt(t, client, packet)
+        t.match("^T02", stop, f"the stop {stop}")
+        inside += pc_of(client) == filling
+        packet = f"vCont;C1e:{thread};c"
+    t.check(inside > SIGNALS // 2, f"{inside} of {SIGNALS} stops are in the instruction")
+    explained = client.monitor(f"explain *{filling:#x}")
+    t.match("The trap is in a pad", explained)
+    t.match("^T05.*swbreak", client.ask(packet), "the end")
+    row, = (row for row in harness.breakpoint_rows(client.monitor("breakpoints"))
+            if f"{filling:#x}" in row["text"])
+    t.equal((row["hits"], row["false"]), (ROUNDS, ROUNDS), "hits")
+    client.ask(f"z0,{end:x},1")
+    t.equal(client.ask("vCont;c"), "W00", "the end")
+    client.close()
+    t.match(f"^{SIGNALS} signals, 0 elsewhere$", server.output())
+
+
+def test_signals_in_a_pad(t):
+    give_signals(t, "uprobe")
+
+
+def test_signals_in_a_pad_without_rights(t):
+    give_signals(t, "ptrace")
