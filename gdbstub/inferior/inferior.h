@@ -80,6 +80,8 @@ struct thread {
 	bool group_stopped;   /* job control has stopped its process, as it has told
 			       * (group_stop.h); it may run all the same */
 	bool step_ended;      /* its stop is the end of a single step */
+	bool trap_due;	      /* a step that was nobody's has ended, and its SIGTRAP is
+			       * still to come (gdbstub/pads/pad_stop.c) */
 	bool ends_hit_step;   /* resumed by PTRACE_SINGLESTEP instead of the request
 			       * (hit_step.h) */
 	bool in_syscall;      /* stopped inside a call that it was not stepping */

@@ -262,7 +262,7 @@ static bool is_event_stop(int status)
 static int finish_copy(struct thread *thread, struct position *at)
 {
 	bool passed = true;
-	int status, err = 0;
+	int status = 0, err;
 
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
 		err = step(thread, &status);
@@ -276,6 +276,7 @@ static int finish_copy(struct thread *thread, struct position *at)
 					  : !passed || WSTOPSIG(status) != SIGTRAP)
 			break;
 	}
+	thread->trap_due = is_event_stop(status) && !passed;
 	return 0;
 }
 

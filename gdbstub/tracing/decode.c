@@ -379,6 +379,16 @@ static bool decode_event_stop(struct thread *thread, int signal, struct event *e
 	return true;
 }
 
+/* A step's that was made where threads are not seen. */
+static bool is_nobodys(struct thread *thread, const struct event *event)
+{
+	if (!thread->trap_due || event->siginfo.si_signo != SIGTRAP ||
+	    event->siginfo.si_code != TRAP_TRACE)
+		return false;
+	thread->trap_due = false;
+	return true;
+}
+
 static bool decode_signal(struct thread *thread, int signal, struct event *event)
 {
 	if (thread_get_siginfo(thread, &event->siginfo) < 0) {
@@ -393,7 +403,7 @@ static bool decode_signal(struct thread *thread, int signal, struct event *event
 	 * a SIGTRAP that is no signal: its si_code is SIGTRAP. */
 	thread->at_signal = signal != SIGTRAP || event->siginfo.si_code != SIGTRAP;
 	thread->step_ended = signal == SIGTRAP && event->siginfo.si_code == TRAP_TRACE;
-	if (hit_step_explains(thread, &event->siginfo))
+	if (hit_step_explains(thread, &event->siginfo) || is_nobodys(thread, event))
 		return pass_over(thread, 0);
 	event->given = signal == thread->injected_signal && event->siginfo.si_code <= 0;
 	if (event->given)

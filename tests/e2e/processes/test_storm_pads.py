@@ -12,7 +12,8 @@ import struct
 
 import harness
 import rsp
-from storms import ARGUMENT, MACHINE, NAMES, PASS, PC, SCALE, SEED, Session, Storm, condition
+from storms import (ARGUMENT, MACHINE, NAMES, PASS, PASS_ALL, PC, SCALE, SEED, Session, Storm,
+                    condition)
 from test_storm import THREADS
 
 SIGNALS_SENT = int(os.environ.get("STORM", 100 // harness.PATIENCE))
@@ -126,6 +127,16 @@ def test_pads_in_a_storm_of_threads(t):
 
 def test_pads_in_a_storm_of_everything(t):
     storm_of(t, "fvtuax")
+
+
+def test_pads_in_a_storm_of_stops(t):
+    """By job control, and continued, as fast as can be: among these stops is the end of the
+    step by which a thread leaves a pad."""
+    t.need_x86()
+    for engine in ENGINES:
+        need_pads(t, engine)
+        storm(t, engine, "kjus", 4, max(64, int(192 * min(SCALE, 10))), PASS_ALL, "return",
+              interrupts=0.3)
 
 
 def test_pads_of_each_kind_in_a_storm(t):
