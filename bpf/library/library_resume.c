@@ -78,7 +78,7 @@ static bool note_stepped(struct truehit *truehit, pid_t tid)
 int truehit_resume(struct truehit *truehit, pid_t tid, int request, int signal,
 		   int *status)
 {
-	siginfo_t info;
+	siginfo_t info = {0};
 	const bool at_signal = is_at_signal(tid, &info);
 	int r = 0;
 

@@ -274,6 +274,7 @@ Test(library, aimed_elsewhere_while_they_run)
 	need_hits_once();
 	cr_assert_eq(sigaction(SIGTRAP, &action, NULL), 0);
 	watch(TRUEHIT_STOP);
+	aimed = (uintptr_t)&watched;
 	truehit_arm(filter, TRUEHIT_FOREVER);
 	for (int i = 0; i < WRITERS; i++)
 		cr_assert_eq(
