@@ -80,7 +80,7 @@ int truehit_resume(struct truehit *truehit, pid_t tid, int request, int signal,
 {
 	siginfo_t info = {0};
 	const bool at_signal = is_at_signal(tid, &info);
-	int r = 0;
+	int r = 0, stop = 0;
 
 	if (request != PTRACE_CONT && request != PTRACE_SINGLESTEP)
 		return -EINVAL;
@@ -89,10 +89,14 @@ int truehit_resume(struct truehit *truehit, pid_t tid, int request, int signal,
 		if (request == PTRACE_CONT && note_stepped(truehit, tid))
 			request = PTRACE_SINGLESTEP;
 		else
-			r = kernel_step_end(tid, truehit->arch, at_signal, status);
+			r = kernel_step_end(tid, truehit->arch, at_signal, &stop);
 	}
+	if (r == -EAGAIN)
+		*status = stop;
 	if (r < 0)
 		return r == -EAGAIN ? 1 : r;
+	if (stop != 0) /* job control's: it goes back to it */
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return ptrace((enum __ptrace_request)request, tid, NULL,
 		      (void *)(intptr_t)signal) < 0
 		       ? -errno

@@ -140,29 +140,44 @@ static bool is_nowhere(pid_t tid, const struct arch_ops *arch)
 	       reg_read_u64(&regs, arch->pc_reg, &pc) == 0 && pc == NOWHERE;
 }
 
-/* An interrupt that came too late for the stop before. */
-static bool is_stale_interrupt(int status)
+/* By an interrupt that came too late for the stop before, or by job control. */
+static bool is_event_stop(int status)
 {
-	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP &&
-	       WSTOPSIG(status) == SIGTRAP;
+	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP;
 }
 
-/* Its place and its mask are ours meanwhile: if a frozen cgroup keeps it from doing its
- * instruction, that has to be waited for. */
-static int step_to_nowhere(pid_t tid, const struct arch_ops *arch, int *status)
+static int step(pid_t tid, int *status)
 {
 	pid_t ret;
 
+	if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) < 0)
+		return -ESRCH;
+	do
+		ret = waitpid(tid, status, __WALL);
+	while (ret < 0 && errno == EINTR);
+	return ret < 0 ? -ESRCH : 0;
+}
+
+/* Its place and its mask are ours meanwhile: if a frozen cgroup keeps it from doing its
+ * instruction, that has to be waited for. When it is nowhere, the signal of that has to
+ * be taken, too: it is pending, if another stop has come first. */
+static int step_to_nowhere(pid_t tid, const struct arch_ops *arch, int *status)
+{
+	int group_stop = 0, err;
+	bool there;
+
 	do {
-		if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) < 0)
-			return -ESRCH;
-		do
-			ret = waitpid(tid, status, __WALL);
-		while (ret < 0 && errno == EINTR);
-		if (ret < 0)
-			return -ESRCH;
-	} while (is_stale_interrupt(*status));
-	return WIFSTOPPED(*status) && is_nowhere(tid, arch) ? 0 : -EAGAIN;
+		err = step(tid, status);
+		if (err < 0)
+			return err;
+		there = WIFSTOPPED(*status) && is_nowhere(tid, arch);
+		if (there && is_event_stop(*status) && WSTOPSIG(*status) != SIGTRAP)
+			group_stop = *status;
+	} while (is_event_stop(*status) && (there || WSTOPSIG(*status) == SIGTRAP));
+	if (!there)
+		return -EAGAIN;
+	*status = group_stop;
+	return 0;
 }
 
 int kernel_step_end(pid_t tid, const struct arch_ops *arch, bool at_signal, int *status)

@@ -24,10 +24,10 @@
 bool kernel_step_is_on(pid_t tid, const struct arch_ops *arch);
 /**
  * Brings a stopped tracee out of it, by a step somewhere else: it is where it was.
- * @at_signal: the stop is one for a signal, and so is the one after it. 0, or
- * -EAGAIN: it has stopped or ended for something else, *status (waitpid(2)); -ESRCH:
- * it is being killed, of which a wait will tell; -ENOTSUP: there is no place for a
- * step.
+ * @at_signal: the stop is one for a signal, and so is the one after it. 0: *status is
+ * that of a group stop which it has left for this, or 0. -EAGAIN: it has stopped or
+ * ended for something else, *status (waitpid(2)); -ESRCH: it is being killed, of which
+ * a wait will tell; -ENOTSUP: there is no place for a step.
  */
 int kernel_step_end(pid_t tid, const struct arch_ops *arch, bool at_signal,
 		    int *status);

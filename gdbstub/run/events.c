@@ -82,23 +82,31 @@ static bool is_sequence(struct inferior *inferior, uint64_t addr)
 	       (insn & pattern->mask) == pattern->value;
 }
 
+/* Wherever that leads to? */
+static bool has_more_steps(const struct run *run, struct thread *thread)
+{
+	const struct resume_action *action = &thread->control->action;
+
+	if (action->kind != RESUME_STEP)
+		return action->kind == RESUME_RANGE;
+	return retired_is_on(thread) ? retired_steps_on(run, thread)
+				     : action->steps > 0;
+}
+
 /* Is the client's step to go on? It may end early: the client asks again. */
 static bool steps_on(const struct run *run, struct thread *thread)
 {
 	struct resume_action *action = &thread->control->action;
 	uint64_t pc;
 
-	bool counts = action->kind == RESUME_STEP && retired_is_on(thread);
-
-	if (counts ? !retired_steps_on(run, thread)
-		   : action->kind != RESUME_RANGE &&
-			     (action->kind != RESUME_STEP || action->steps == 0))
+	if (!has_more_steps(run, thread))
 		return false;
 	if (thread_get_pc(thread, &pc) < 0 || is_sequence(thread->inferior, pc))
 		return false;
 	if (action->kind == RESUME_RANGE)
 		return pc >= action->start && pc < action->end;
-	action->steps -= !counts;
+	if (!retired_is_on(thread))
+		action->steps--;
 	return true;
 }
 

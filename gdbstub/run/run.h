@@ -20,6 +20,7 @@
  *   proceed      what the loop does after an event: letting threads run, stepping over
  *                traps
  *   resuming     one thread
+ *   retired      what its steps count
  *   halt         stopping every thread, and what is done while all are held
  *   events       what the kernel tells, one handler an event
  *   fork         ... of processes that come from others

@@ -47,6 +47,7 @@ int hit_step_end(struct thread *thread)
 	switch (-err) {
 	case 0:
 		thread->step_ended = true;
+		thread->left_group_stop |= status != 0;
 		return 0;
 	case EAGAIN:
 		early_keep(thread->inferior->owner, thread->tid, status);

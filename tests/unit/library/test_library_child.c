@@ -90,6 +90,36 @@ Test(library_child, stops_at_the_pass_that_matches)
 	debug_child(true);
 }
 
+/* ---- records ---- */
+
+static void count_record(void *count, const struct truehit_hit *hit)
+{
+	cr_expect_eq(hit->addr, (uintptr_t)place);
+	++*(int *)count;
+}
+
+/* Without an end to the wait: a record that wakes nobody is a test that does not end.
+ */
+Test(library_child, a_record_wakes_who_waits)
+{
+	int status, count = 0, r;
+	const pid_t pid = start_child(false);
+
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	open_filter(pid, TRUEHIT_RECORD, 0);
+	cr_assert_eq(truehit_aim(filter, TRUEHIT_EXECUTE, (uintptr_t)place, 0), 0);
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	cr_expect_eq(truehit_poll(truehit, 0, count_record, &count), 0);
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+	while (count < 1000) {
+		r = truehit_poll(truehit, -1, count_record, &count);
+		cr_assert(r > 0, "poll: %d", r);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0, "status %x", status);
+	cr_expect_eq(counts_of(filter).lost, 0);
+}
+
 /* ---- going on from a hit ---- */
 
 enum { PASSES = 200 };
