@@ -2,6 +2,7 @@
 /* libtruehit's filters in a traced child. */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ static void handle(int signal)
 	handled++;
 }
 
-static pid_t start_child(bool blocks)
+static pid_t start_child(bool blocks, long passes)
 {
 	const pid_t pid = fork();
 	sigset_t set;
@@ -39,7 +40,7 @@ static pid_t start_child(bool blocks)
 	signal(SIGUSR1, handle);
 	signal(SIGUSR2, handle);
 	raise(SIGSTOP);
-	pass(1000);
+	pass(passes);
 	_exit(0);
 }
 
@@ -51,7 +52,7 @@ static void debug_child(bool blocks)
 		.registers = UINT64_C(1) << FIRST | UINT64_C(1) << SECOND,
 	};
 	struct truehit_match state = {.size = sizeof(state)};
-	const pid_t pid = start_child(blocks);
+	const pid_t pid = start_child(blocks, 1000);
 	struct truehit_hit hit;
 	siginfo_t info;
 	int status;
@@ -103,7 +104,7 @@ static void count_record(void *count, const struct truehit_hit *hit)
 Test(library_child, a_record_wakes_who_waits)
 {
 	int status, count = 0, r;
-	const pid_t pid = start_child(false);
+	const pid_t pid = start_child(false, 1000);
 
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	open_filter(pid, TRUEHIT_RECORD, 0);
@@ -124,9 +125,9 @@ Test(library_child, a_record_wakes_who_waits)
 
 enum { PASSES = 200 };
 
-static pid_t start_filtered_child(int *status)
+static pid_t start_filtered_child(long passes, int *status)
 {
-	const pid_t pid = start_child(false);
+	const pid_t pid = start_child(false, passes);
 
 	cr_assert_eq(waitpid(pid, status, 0), pid);
 	open_filter(pid, TRUEHIT_STOP, 0);
@@ -192,7 +193,7 @@ static void step_from_hit(pid_t pid, unsigned int steps, int *status)
 Test(library_child, steps_from_a_hit)
 {
 	int status;
-	const pid_t pid = start_filtered_child(&status);
+	const pid_t pid = start_filtered_child(1000, &status);
 
 	for (unsigned int i = 0; i < PASSES; i++) {
 		resume(pid, PTRACE_CONT, 0, &status);
@@ -207,11 +208,44 @@ Test(library_child, steps_from_a_hit)
 	waitpid(pid, &status, 0);
 }
 
+/* Of a hundred thousand passes, which are all different, a thousand at random. */
+Test(library_child, random_passes)
+{
+	enum { STOPS = 1000, APART = 100 };
+	struct truehit_match wanted = {
+		.size = sizeof(wanted),
+		.registers = UINT64_C(1) << FIRST | UINT64_C(1) << SECOND,
+	};
+	struct truehit_match state = {.size = sizeof(state)};
+	long target = -1;
+	int status;
+	const pid_t pid = start_filtered_child((long)STOPS * APART, &status);
+
+	srand(1);
+	for (unsigned int i = 0; i < STOPS; i++) {
+		target += 1 + rand() % (APART - 1);
+		wanted.value[FIRST] = (uint64_t)(target % 10);
+		wanted.value[SECOND] = (uint64_t)(target / 10);
+		match(&wanted);
+		resume(pid, PTRACE_CONT, 0, &status);
+		must_be_hit(pid, status);
+		cr_assert_eq(truehit_save(truehit, pid, &state), 0);
+		cr_assert(state.value[FIRST] == wanted.value[FIRST] &&
+				  state.value[SECOND] == wanted.value[SECOND],
+			  "stop %u: not at pass %ld", i, target);
+	}
+	cr_expect_eq(counts_of(filter).told, STOPS);
+	cr_expect_eq(counts_of(filter).hits, (uint64_t)target + 1);
+	truehit_close(filter);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
 /* The child handles the signal first; it may hit again where it was. */
 Test(library_child, signals_at_a_hit)
 {
 	int status;
-	const pid_t pid = start_filtered_child(&status);
+	const pid_t pid = start_filtered_child(1000, &status);
 
 	resume(pid, PTRACE_CONT, 0, &status);
 	must_be_hit(pid, status);
