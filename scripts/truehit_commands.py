@@ -4,6 +4,7 @@ import re
 
 import gdb
 
+from truehit_calls import Calls
 from truehit_conditions import capture
 
 # ---- truehit's monitor, and gdb's breakpoints ----
@@ -320,6 +321,7 @@ The table has the server's own numbers, which only `monitor` takes."""
 def define(extension):
     Truehit()
     SavePoint()
+    Calls(extension.servers)
     for command in (Breakpoints, UntilHit, UntilState, UntilCount, StepI):
         command(extension)
     for command, name in ((Explain, "explain"), (Ignore, "ignore"), (Count, "count")):
