@@ -17,6 +17,7 @@
  */
 #include <execinfo.h>
 #include <link.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ static void wait_for_other(struct side side)
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	aim(now.addr, TRUEHIT_ACCESS, side.tid);
 	while (!atomic_load(&other_came) && ns_since(&begin) < WAIT_NS)
-		;
+		sched_yield(); /* there may be one processor */
 	truehit_arm(filter, 0);
 	if (atomic_load(&other_came) && count < RACES_MAX &&
 	    is_programs(&now.sides[0]) && is_programs(&now.sides[1]) && !is_known(&now))
