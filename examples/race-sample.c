@@ -103,6 +103,7 @@ static void wait_for_other(struct side side)
 {
 	struct timespec begin;
 
+	samples++;
 	now.sides[0] = side;
 	atomic_store(&other_came, 0);
 	atomic_store(&stage, OTHER);
@@ -115,7 +116,6 @@ static void wait_for_other(struct side side)
 	    is_programs(&now.sides[0]) && is_programs(&now.sides[1]) && !is_known(&now))
 		races[count++] = now;
 	atomic_store(&stage, WRITER);
-	atomic_flag_clear(&busy);
 }
 
 static void on_trap(int number, siginfo_t *info, void *context)
@@ -134,11 +134,15 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		return;
 	backtrace(frames, FRAMES);
 	if (atomic_load(&stage) == OTHER) {
+		if (hit.addr != now.addr)
+			return;
 		now.sides[1] = (struct side){tid, frames[ACCESS]};
 		atomic_store(&other_came, 1);
 	} else if (!atomic_flag_test_and_set(&busy)) {
-		samples++;
-		wait_for_other((struct side){tid, frames[ACCESS]});
+		/* Meanwhile it may have been the next variable's turn. */
+		if (hit.addr == now.addr)
+			wait_for_other((struct side){tid, frames[ACCESS]});
+		atomic_flag_clear(&busy);
 	}
 }
 
