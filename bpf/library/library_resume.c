@@ -30,19 +30,9 @@ static void forget_stepped(struct truehit *truehit, pid_t tid)
 		*slot = 0;
 }
 
-/* The end of a step: TRAP_TRACE; of a system call, as from nobody
- * (ptrace_report_syscall_exit); or a signal handler's first instruction
- * (signal_setup_done). */
-static bool is_step_end(const siginfo_t *info)
-{
-	return info->si_signo == SIGTRAP &&
-	       (info->si_code == TRAP_TRACE || info->si_code == SIGTRAP ||
-		(info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0));
-}
-
 bool context_step_is_nothing(struct truehit *truehit, pid_t tid, const siginfo_t *info)
 {
-	return is_step_end(info) && find_stepped(truehit, tid);
+	return kernel_step_is_end(info) && find_stepped(truehit, tid);
 }
 
 /* ---- how it goes on ---- */

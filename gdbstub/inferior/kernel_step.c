@@ -40,6 +40,20 @@ bool kernel_step_is_on(pid_t tid, const struct arch_ops *arch)
 	       (flags & arch->hit_step->flag) != 0;
 }
 
+/* The end of a system call (ptrace_report_syscall_exit), or a signal handler's first
+ * instruction (signal_setup_done): no step exception has come, so the state lasts. */
+static bool is_pretended(const siginfo_t *info)
+{
+	return info->si_code == SIGTRAP ||
+	       (info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0);
+}
+
+bool kernel_step_is_end(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP &&
+	       (info->si_code == TRAP_TRACE || is_pretended(info));
+}
+
 /* ---- out of it ---- */
 
 enum {

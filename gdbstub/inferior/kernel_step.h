@@ -14,6 +14,7 @@
 #ifndef TRUEHIT_INFERIOR_KERNEL_STEP_H
 #define TRUEHIT_INFERIOR_KERNEL_STEP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -22,6 +23,9 @@
 /** Is a stopped tracee in it? True of one that has just ended a step of its own, too.
  */
 bool kernel_step_is_on(pid_t tid, const struct arch_ops *arch);
+/** Is this stop's signal the end of a step, as it comes where a thread that is
+ * continued by PTRACE_SINGLESTEP was in none of the kernel's? */
+bool kernel_step_is_end(const siginfo_t *info);
 /**
  * Brings a stopped tracee out of it, by a step somewhere else: it is where it was.
  * @at_signal: the stop is one for a signal, and so is the one after it. 0: *status is

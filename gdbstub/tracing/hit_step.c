@@ -2,7 +2,6 @@
 #include "gdbstub/tracing/hit_step.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 
 #include "gdbstub/base/log.h"
@@ -24,18 +23,9 @@ bool hit_step_may_swallow(const struct thread *thread)
 	return thread->request != PTRACE_SINGLESTEP && hit_step_may_be(thread);
 }
 
-/* The end of a system call (ptrace_report_syscall_exit), or a signal handler's first
- * instruction (signal_setup_done): no step exception has come, so the state lasts. */
-static bool is_pretended(const siginfo_t *info)
-{
-	return info->si_code == SIGTRAP ||
-	       (info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0);
-}
-
 bool hit_step_explains(const struct thread *thread, const siginfo_t *info)
 {
-	return thread->ends_hit_step && info->si_signo == SIGTRAP &&
-	       (info->si_code == TRAP_TRACE || is_pretended(info));
+	return thread->ends_hit_step && kernel_step_is_end(info);
 }
 
 int hit_step_end(struct thread *thread)
