@@ -10,6 +10,7 @@ from storms import NEVER
 ROUNDS = 4000
 SIGNALS = 12
 RIP = 16
+UNREAD = ";X7,26001222001327"  # $cs == 0, which filters do not read
 
 
 def symbol(t, name):
@@ -30,7 +31,7 @@ def interrupt(t, client, packet):
     return client.receive().decode("latin1")
 
 
-def give_signals(t, engine):
+def give_signals(t, engine, never=NEVER):
     """Each of the rounds is one hit, and no handler sees the pad."""
     t.need_x86()
     t.truehit_only("pads")
@@ -43,7 +44,7 @@ def give_signals(t, engine):
     client.monitor(f"set engine {engine}")
     client.monitor("set pads always")
     filling, end = symbol(t, "filling"), symbol(t, "main_end")
-    for packet in f"Z0,{filling:x},1{NEVER}", f"Z0,{end:x},1":
+    for packet in f"Z0,{filling:x},1{never}", f"Z0,{end:x},1":
         t.equal(client.ask(packet), "OK", packet)
     thread, inside, packet = client.ask("qC")[2:], 0, "vCont;c"
     for _ in range(SIGNALS):
@@ -70,3 +71,8 @@ def test_signals_in_a_pad(t):
 
 def test_signals_in_a_pad_without_rights(t):
     give_signals(t, "ptrace")
+
+
+def test_signals_in_a_pad_without_a_filter(t):
+    """The program in the kernel has counted the hit."""
+    give_signals(t, "uprobe", UNREAD)
