@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Signals that a client gives to a thread in the middle of a pad: at an instruction that has
 begun, and been counted, and is not done."""
-import time
-
 import harness
 import rsp
 from storms import NEVER
@@ -23,12 +21,11 @@ def pc_of(client):
     return int.from_bytes(bytes.fromhex(client.ask(f"p{RIP:x}")), "little")
 
 
-def interrupt(t, client, packet):
-    """The stop reply to a Ctrl-C a little later."""
-    client.send_bytes(client.frame(packet))
-    time.sleep(0.02)
-    client.interrupt()
-    return client.receive().decode("latin1")
+def handled(pid, address):
+    """How many signals the program's handler has seen."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        memory.seek(address)
+        return int.from_bytes(memory.read(4), "little")
 
 
 def give_signals(t, engine, never=NEVER):
@@ -43,12 +40,16 @@ def give_signals(t, engine, never=NEVER):
     client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
     client.monitor(f"set engine {engine}")
     client.monitor("set pads always")
-    filling, end = symbol(t, "filling"), symbol(t, "main_end")
+    filling, end, counter = (symbol(t, name) for name in ("filling", "main_end", "signals"))
     for packet in f"Z0,{filling:x},1{never}", f"Z0,{end:x},1":
         t.equal(client.ask(packet), "OK", packet)
     thread, inside, packet = client.ask("qC")[2:], 0, "vCont;c"
-    for _ in range(SIGNALS):
-        stop = interrupt(t, client, packet)
+    for given in range(SIGNALS):
+        client.send_bytes(client.frame(packet))
+        # One that is sent while another waits would be lost, as ever.
+        harness.wait_for(lambda: handled(server.inferior(), counter) == given, "the handler")
+        client.interrupt()
+        stop = client.receive().decode("latin1")
         t.match("^T02", stop, f"the stop {stop}")
         inside += pc_of(client) == filling
         packet = f"vCont;C1e:{thread};c"
