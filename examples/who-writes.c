@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 	const struct truehit_options options = {.size = sizeof(options),
 						.deed = TRUEHIT_RECORD};
 	struct truehit_counts counts = {.size = sizeof(counts)};
-	struct truehit_filter *filter;
+	struct truehit_filter *filter = NULL;
 	struct truehit *truehit;
 	pid_t pid = argc > 2 ? atoi(argv[1]) : 0;
 	int err;
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 		show(truehit, pid, &writers[i]);
 	printf("%llu writes; %llu of them are not in the table\n",
 	       (unsigned long long)counts.hits,
-	       (unsigned long long)(counts.lost + more));
+	       (unsigned long long)counts.lost + more);
 	truehit_destroy(truehit);
 	return 0;
 }
