@@ -176,8 +176,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < nwriters; i++)
 		show(truehit, pid, &writers[i]);
 	printf("%llu writes; %llu of them are not in the table\n",
-	       (unsigned long long)counts.hits,
-	       (unsigned long long)counts.lost + more);
+	       (unsigned long long)counts.hits, (unsigned long long)counts.lost + more);
 	truehit_destroy(truehit);
 	return 0;
 }
