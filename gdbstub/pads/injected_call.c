@@ -165,6 +165,16 @@ static bool is_event_stop(int status)
 	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP;
 }
 
+/* Is it the end of a step before (pad_stop.c), which has come instead of one? */
+static bool is_due(struct thread *thread, int status)
+{
+	if (!thread->trap_due || !WIFSTOPPED(status) || status >> 16 != 0 ||
+	    WSTOPSIG(status) != SIGTRAP)
+		return false;
+	thread->trap_due = false;
+	return true;
+}
+
 /* Interrupts, and stops by job control, come before the step, or after it: then its
  * SIGTRAP is pending, and the next request brings that and makes no step. */
 static int64_t step(const struct injection *injection)
@@ -182,7 +192,7 @@ static int64_t step(const struct injection *injection)
 			return lose(thread, 0);
 		thread->left_group_stop |=
 			is_event_stop(status) && WSTOPSIG(status) != SIGTRAP;
-	} while (is_event_stop(status));
+	} while (is_event_stop(status) || is_due(thread, status));
 	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT)
 		return lose(thread, status);
 	if (thread_get_pc(thread, &pc) < 0)

@@ -359,6 +359,16 @@ static void go_past_trap(const struct event *event, struct position *at)
 		find_position(event->thread, at);
 }
 
+/* Whose hit it was: filters do not tell threads apart. */
+static pid_t find_counted(const struct location *location, const struct thread *thread)
+{
+	struct counts counts = location_counts(location);
+	const pid_t tid = counts.others.hits > 0 ? 0 : thread->tid;
+
+	counts_clear(&counts);
+	return tid;
+}
+
 /* Of an instruction that is not done, the condition will be asked again when the
  * signal's handler returns, and the hit be counted again. */
 static void uncount(const struct thread *thread, const struct position *at)
@@ -371,7 +381,8 @@ static void uncount(const struct thread *thread, const struct position *at)
 				    at->site->pad.insn, at->site->pad.insn);
 	     location; location = index_next(&walk))
 		if (location->trap && location->state == LOCATION_IN)
-			counts_add(&location->counts, thread->tid, &less);
+			counts_add(&location->counts, find_counted(location, thread),
+				   &less);
 }
 
 bool pad_stop_leave(struct event *event)

@@ -26,8 +26,9 @@ bool retired_is_on(const struct thread *thread);
 
 /** The thread is about to be stepped. */
 void retired_note_step(struct thread *thread);
-/** It runs without steps, or its step has ended before the instruction. */
+/** It runs, or is stepped through a range: what that executes is not counted. */
 void retired_note_run(struct thread *thread);
+/** Its step has ended before the instruction. */
 void retired_note_cut_off(struct thread *thread);
 /** Its step has ended: is another one to follow? Every two seconds the user is told how
  * far it is. */

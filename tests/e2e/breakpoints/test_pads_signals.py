@@ -5,7 +5,6 @@ import harness
 import rsp
 from storms import NEVER
 
-ROUNDS = 4000
 SIGNALS = 12
 RIP = 16
 UNREAD = ";X7,26001222001327"  # $cs == 0, which filters do not read
@@ -21,8 +20,7 @@ def pc_of(client):
     return int.from_bytes(bytes.fromhex(client.ask(f"p{RIP:x}")), "little")
 
 
-def handled(pid, address):
-    """How many signals the program's handler has seen."""
+def number_at(pid, address):
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         memory.seek(address)
         return int.from_bytes(memory.read(4), "little")
@@ -35,19 +33,22 @@ def give_signals(t, engine, never=NEVER):
     t.need_any_engine()
     if engine == "uprobe":
         t.need_kernel_conditions()
-    server = t.server("--once", "COMM", t.prog("strings"), ROUNDS)
+    server = t.server("--once", "COMM", t.prog("strings"), 10 ** 9)
     client = rsp.Client(server)
     client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
     client.monitor(f"set engine {engine}")
     client.monitor("set pads always")
-    filling, end, counter = (symbol(t, name) for name in ("filling", "main_end", "signals"))
+    filling, end, signals, rounds, wanted = (
+        symbol(t, name) for name in ("filling", "main_end", "signals", "rounds", "wanted"))
     for packet in f"Z0,{filling:x},1{never}", f"Z0,{end:x},1":
         t.equal(client.ask(packet), "OK", packet)
     thread, inside, packet = client.ask("qC")[2:], 0, "vCont;c"
+    pid = server.inferior()
     for given in range(SIGNALS):
         client.send_bytes(client.frame(packet))
         # One that is sent while another waits would be lost, as ever.
-        harness.wait_for(lambda: handled(server.inferior(), counter) == given, "the handler")
+        harness.wait_for(lambda: number_at(pid, rounds) and number_at(pid, signals) == given,
+                         "the handler")
         client.interrupt()
         stop = client.receive().decode("latin1")
         t.match("^T02", stop, f"the stop {stop}")
@@ -56,10 +57,14 @@ def give_signals(t, engine, never=NEVER):
     t.check(inside > SIGNALS // 2, f"{inside} of {SIGNALS} stops are in the instruction")
     explained = client.monitor(f"explain *{filling:#x}")
     t.match("The trap is in a pad", explained)
+    t.equal(client.ask(f"M{wanted:x},8:" + "00" * 8), "OK", "the last round")
     t.match("^T05.*swbreak", client.ask(packet), "the end")
-    row, = (row for row in harness.breakpoint_rows(client.monitor("breakpoints"))
+    made = number_at(pid, rounds)
+    table = client.monitor("breakpoints")
+    t.no_match("18,446,744", table, "less than no hits")
+    row, = (row for row in harness.breakpoint_rows(table)
             if f"{filling:#x}" in row["text"])
-    t.equal((row["hits"], row["false"]), (ROUNDS, ROUNDS), "hits")
+    t.equal((row["hits"], row["false"]), (made, made), "hits")
     client.ask(f"z0,{end:x},1")
     t.equal(client.ask("vCont;c"), "W00", "the end")
     client.close()

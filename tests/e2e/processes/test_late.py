@@ -116,11 +116,9 @@ def test_gdb(t):
 
 # Traps
 
-def test_lent_memory(t):
-    """While a vfork child runs in the memory, no trap comes there, whatever the client
-    does; afterwards they are there, and none is missed."""
-    t.truehit_only("threads that are late")
-    t.need_any_engine()
+def lent(t):
+    """A program whose memory a vfork child has, with a breakpoint in what that executes;
+    Ctrl-C has stopped it."""
     server = t.server("COMM", t.prog("asleep"), 2)
     client = session(server)
     client.monitor("set engine ptrace")
@@ -131,6 +129,15 @@ def test_lent_memory(t):
     sleeper = Sleeper(t, server, server.inferior())
     client.interrupt()
     t.match("^T02", client.receive().decode())
+    return server, client, sleeper, address
+
+
+def test_lent_memory(t):
+    """While a vfork child runs in the memory, no trap comes there, whatever the client
+    does; afterwards they are there, and none is missed."""
+    t.truehit_only("threads that are late")
+    t.need_any_engine()
+    server, client, sleeper, address = lent(t)
     for name in "after", "in_child":
         t.equal(client.ask(f"Z0,{address[name]:x},1"), "OK", "Z0")
     t.match("after|0x", client.monitor("breakpoints"))
@@ -150,16 +157,8 @@ def test_step_while_memory_is_lent(t):
     """Who is stepped waits until the vfork child is done: somebody is resumed."""
     t.truehit_only("threads that are late")
     t.need_any_engine()
-    server = t.server("COMM", t.prog("asleep"), 2)
-    client = session(server)
+    _, client, sleeper, _ = lent(t)
     client.ask("qSupported:swbreak+;hwbreak+;vContSupported+;no-resumed+")
-    client.monitor("set engine ptrace")
-    client.ask("?")
-    t.equal(client.ask(f"Z0,{addresses(t, server)['in_child']:x},1;X3,220027"), "OK", "Z0")
-    go(client)
-    sleeper = Sleeper(t, server, server.inferior())
-    client.interrupt()
-    t.match("^T02", client.receive().decode())
     other = next(tid for tid in client.ask("qfThreadInfo")[1:].split(",")
                  if int(tid, 16) != sleeper.pid)
     go(client, f"vCont;s:{other}")

@@ -15,7 +15,7 @@
 extern const char filling[];
 static char memory[1 << 24];
 static volatile int signals, elsewhere;
-static volatile uint64_t rounds; /* how many have begun */
+static volatile uint64_t rounds, wanted; /* how many have begun, and shall */
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
@@ -31,10 +31,10 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 int main(int argc, char **argv)
 {
-	const uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
 	struct sigaction action = {.sa_flags = SA_SIGINFO, .sa_sigaction = handle};
 
 	sigaction(SIGUSR1, &action, NULL);
+	wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
 	while (rounds < wanted) {
 		void *to = memory;
 		size_t left = sizeof(memory);
