@@ -45,16 +45,19 @@ def expressions(text):
     return [Format(part) for part in parts if part.strip()]
 
 
-class Style:
-    """Meanwhile, dprintfs are the server's."""
-    NAME = "dprintf-style"
+class Setting:
+    """One of gdb's that has another value meanwhile."""
+
+    def __init__(self, name, value):
+        self.name, self.value = name, value
 
     def __enter__(self):
-        self.before = gdb.parameter(self.NAME)
-        gdb.execute(f"set {self.NAME} agent")
+        before = gdb.parameter(self.name)
+        self.before = {True: "on", False: "off"}.get(before, before)
+        gdb.execute(f"set {self.name} {self.value}")
 
     def __exit__(self, *exception):
-        gdb.execute(f"set {self.NAME} {self.before}")
+        gdb.execute(f"set {self.name} {self.before}")
 
 
 # ---- what is shown ----
@@ -137,7 +140,7 @@ through the server, more slowly: none is lost."""
 
     def run(self, location, formats, condition, seconds):
         """What is printed meanwhile."""
-        with Style():
+        with Setting("dprintf-style", "agent"):
             number = self.insert(location, formats, condition)
             try:
                 return self.go_on(seconds)

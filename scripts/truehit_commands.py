@@ -4,7 +4,7 @@ import re
 
 import gdb
 
-from truehit_calls import Calls
+from truehit_calls import Calls, Setting
 from truehit_conditions import capture
 
 # ---- truehit's monitor, and gdb's breakpoints ----
@@ -103,18 +103,6 @@ class Count(OnLocation):
 Usage: truehit count LOCATION [on|off]"""
 
 
-class Inserted:
-    """Meanwhile, gdb inserts breakpoints when they are made, not when the program goes on."""
-    NAME = "breakpoint always-inserted"
-
-    def __enter__(self):
-        self.before = gdb.parameter(self.NAME)
-        gdb.execute(f"set {self.NAME} on")
-
-    def __exit__(self, *exception):
-        gdb.execute(f"set {self.NAME} {'on' if self.before else 'off'}")
-
-
 class Until(gdb.Command):
     """A command that continues to a hit of a breakpoint that is gone at the next stop."""
     USAGE = NAME = None
@@ -127,7 +115,8 @@ class Until(gdb.Command):
         found = self.parse(argument.strip())
         if not found:
             raise gdb.GdbError(f"truehit {self.NAME}: expected {self.USAGE}")
-        with Inserted():
+        # gdb inserts it when it is made, not when the program goes on.
+        with Setting("breakpoint always-inserted", "on"):
             breakpoint = self.insert(*found)
             try:
                 gdb.execute("continue", from_tty)
