@@ -46,8 +46,8 @@ void native_refer(struct native_code *code, unsigned int label)
 		code->failed = true;
 		return;
 	}
-	code->fixup[code->nfixups++] =
-		(struct native_fixup){(uint16_t)code->len, (uint16_t)label};
+	code->fixup[code->nfixups++] = (struct native_fixup){
+		(uint16_t)code->len, (uint16_t)label, REFERENCE_LEN};
 	native_append(code, unknown, sizeof(unknown));
 }
 
@@ -61,14 +61,66 @@ void native_begin_state(struct native_code *code, struct native_state state)
 	code->state[code->nstates++] = state;
 }
 
+static void move_back(uint16_t *offset, unsigned int from, unsigned int by)
+{
+	if (*offset >= from)
+		*offset = (uint16_t)(*offset - by);
+}
+
+/* The bytes before @end are not needed any more. */
+static void cut(struct native_code *code, unsigned int end, unsigned int len)
+{
+	memmove(code->bytes + end - len, code->bytes + end, code->len - end);
+	code->len -= len;
+	for (unsigned int i = 0; i < code->nlabels; i++)
+		move_back(&code->label[i], end, len);
+	for (unsigned int i = 0; i < code->nfixups; i++)
+		move_back(&code->fixup[i].at, end, len);
+	for (unsigned int i = 0; i < code->nstates; i++)
+		move_back(&code->state[i].offset, end, len);
+}
+
+static int32_t distance(const struct native_code *code,
+			const struct native_fixup *fixup)
+{
+	return (int32_t)code->label[fixup->label] - fixup->at;
+}
+
+/* Is one shorter now? Others may be near enough then. */
+static bool shorten(struct native_code *code, const struct native_ops *ops)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < code->nfixups; i++) {
+		struct native_fixup *fixup = &code->fixup[i];
+		const unsigned int end = fixup->at + REFERENCE_LEN;
+		unsigned int len;
+
+		if (fixup->len != REFERENCE_LEN)
+			continue;
+		len = ops->shorten(code->bytes + fixup->at, distance(code, fixup));
+		if (len == 0)
+			continue;
+		fixup->len = 1;
+		fixup->at = (uint16_t)(end - len - fixup->len);
+		cut(code, end, len);
+		any = true;
+	}
+	return any;
+}
+
 void native_link(struct native_code *code, const struct native_ops *ops)
 {
-	for (unsigned int i = 0; i < code->nfixups && !code->failed; i++) {
+	for (unsigned int i = 0; i < code->nfixups; i++)
+		code->failed |= code->label[code->fixup[i].label] == NATIVE_UNBOUND;
+	if (code->failed)
+		return;
+	while (ops->shorten && shorten(code, ops)) {
+	}
+	for (unsigned int i = 0; i < code->nfixups; i++) {
 		const struct native_fixup *fixup = &code->fixup[i];
-		const unsigned int to = code->label[fixup->label];
 
-		code->failed |= to == NATIVE_UNBOUND;
-		ops->refer(code->bytes + fixup->at, (int32_t)to - fixup->at);
+		ops->refer(code->bytes + fixup->at, fixup->len, distance(code, fixup));
 	}
 }
 
@@ -83,27 +135,47 @@ unsigned int native_saved_before(uint32_t used, unsigned int reg)
 	return count;
 }
 
+/* Labels of a check, one after the other. */
+enum { CHECK_REST, CHECK_FINE, CHECK_GAPS, CHECK_LABELS = CHECK_GAPS + NATIVE_GAPS };
+
 void native_check_shadow(struct native_code *code, const struct native_ops *ops)
 {
-	const unsigned int fine = native_new_labels(code, 1 + NATIVE_GAPS);
+	const unsigned int check = native_new_labels(code, CHECK_LABELS);
 
-	ops->compare_shared(code, true, offsetof(struct native_shared, start));
-	ops->branch_on(code, NATIVE_LT_UNSIGNED, fine);
+	if (code->nchecks == NATIVE_CHECKS_MAX) {
+		code->failed = true;
+		return;
+	}
+	code->check[code->nchecks++] = (uint16_t)check;
 	ops->compare_shared(code, false, offsetof(struct native_shared, end));
-	ops->branch_on(code, NATIVE_GE_UNSIGNED, fine);
+	ops->branch_on(code, NATIVE_LT_UNSIGNED, check + CHECK_REST);
+	native_bind(code, check + CHECK_FINE);
+}
+
+static void check_rest(struct native_code *code, const struct native_ops *ops,
+		       unsigned int check)
+{
+	native_bind(code, check + CHECK_REST);
+	ops->compare_shared(code, true, offsetof(struct native_shared, start));
+	ops->branch_on(code, NATIVE_LT_UNSIGNED, check + CHECK_FINE);
 	for (unsigned int i = 0; i < NATIVE_GAPS; i++) {
-		const unsigned int next = fine + 1 + i;
+		const unsigned int next = check + CHECK_GAPS + i;
 
 		ops->compare_shared(code, false,
 				    offsetof(struct native_shared, gaps[i].start));
 		ops->branch_on(code, NATIVE_LT_UNSIGNED, next);
 		ops->compare_shared(code, true,
 				    offsetof(struct native_shared, gaps[i].end));
-		ops->branch_on(code, NATIVE_LT_UNSIGNED, fine);
+		ops->branch_on(code, NATIVE_LT_UNSIGNED, check + CHECK_FINE);
 		native_bind(code, next);
 	}
 	ops->jump(code, NATIVE_NOT_FALSE);
-	native_bind(code, fine);
+}
+
+void native_check_rest(struct native_code *code, const struct native_ops *ops)
+{
+	for (unsigned int i = 0; i < code->nchecks; i++)
+		check_rest(code, ops, code->check[i]);
 }
 
 int native_restore(struct regs *regs, const struct native_state *state, uint32_t used,

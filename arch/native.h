@@ -19,6 +19,7 @@ enum {
 	NATIVE_LABELS_MAX = 128,
 	NATIVE_FIXUPS_MAX = 192,
 	NATIVE_STATES_MAX = 32,
+	NATIVE_CHECKS_MAX = 24,
 	NATIVE_SAVED_MAX = 17,
 	NATIVE_UNBOUND = UINT16_MAX,
 	NATIVE_GAPS = 3,
@@ -83,10 +84,11 @@ enum native_arith {
 	NATIVE_XOR,
 };
 
-/** Where a reference to a label is, 4 bytes. */
+/** Where a reference to a label is. */
 struct native_fixup {
 	uint16_t at;
 	uint16_t label;
+	uint8_t len; /* bytes */
 };
 
 /** Labels: what is not false, and then those of the code's own. */
@@ -110,6 +112,8 @@ struct native_code {
 	unsigned int nfixups;
 	struct native_state state[NATIVE_STATES_MAX];
 	unsigned int nstates;
+	uint16_t check[NATIVE_CHECKS_MAX]; /* labels of native_check_shadow() */
+	unsigned int nchecks;
 };
 
 /**
@@ -158,8 +162,13 @@ struct native_ops {
 	/** Here, a false hit is counted and goes on @skip bytes after the code's end;
 	 * what is not false, at that. */
 	void (*end)(struct native_code *code, unsigned int skip);
-	/** The 4 bytes at @at refer to what is so many bytes after their beginning. */
-	void (*refer)(uint8_t *at, int32_t distance);
+	/** The @len bytes at @at refer to what is so many bytes after their beginning.
+	 */
+	void (*refer)(uint8_t *at, unsigned int len, int32_t distance);
+	/** A reference of 4 bytes becomes one of a byte: by so many bytes its
+	 * instruction ends earlier. 0: it reaches no such distance. NULL: all are 4
+	 * bytes. */
+	unsigned int (*shorten)(uint8_t *at, int32_t distance);
 	/**
 	 * Makes of the registers of a thread in that state those that it began with,
 	 * all but the PC. @saved: what it has saved, 8 bytes each, the last first.
@@ -178,7 +187,7 @@ void native_refer(struct native_code *code, unsigned int label);
 void native_begin_state(struct native_code *code, struct native_state state);
 /** Labels for so many places: the first one's number. */
 unsigned int native_new_labels(struct native_code *code, unsigned int count);
-/** All labels are bound: sets what refers to them. */
+/** All labels are bound: sets what refers to them, in as few bytes as it can. */
 void native_link(struct native_code *code, const struct native_ops *ops);
 /** What is saved first; the other registers that the code uses follow, in the order of
  * their numbers in instructions. */
@@ -188,9 +197,12 @@ enum { NATIVE_SAVED_SCRATCH, NATIVE_SAVED_FLAGS, NATIVE_SAVED_OTHERS };
 unsigned int native_saved_before(uint32_t used, unsigned int reg);
 /**
  * What is to be read is what memory shows, or it is not for this code to decide. The
- * addresses of its first byte and of its last are where compare_shared() has them.
+ * addresses of its first byte and of its last are where compare_shared() has them. What
+ * is after all text, as data mostly is, runs through; the rest of all checks is where
+ * native_check_rest() puts it, in the same state, out of the way.
  */
 void native_check_shadow(struct native_code *code, const struct native_ops *ops);
+void native_check_rest(struct native_code *code, const struct native_ops *ops);
 /**
  * As native_ops.restore, but for the flags. @encoded: the numbers in instructions of
  * the registers that have gdb's numbers from 0 up to @count; NULL: the same.

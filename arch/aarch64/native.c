@@ -132,14 +132,14 @@ static void put_jump(struct native_code *code, unsigned int label)
 	put_reference(code, INSN_B, label);
 }
 
-static void refer(uint8_t *at, int32_t distance)
+static void refer(uint8_t *at, unsigned int len, int32_t distance)
 {
 	uint32_t insn;
 
-	memcpy(&insn, at, sizeof(insn));
+	memcpy(&insn, at, len);
 	insn = (insn & INSN_B_MASK) == INSN_B ? insn_branch(INSN_B, distance)
 					      : insn_with_distance19(insn, distance);
-	memcpy(at, &insn, sizeof(insn));
+	memcpy(at, &insn, len);
 }
 
 /* ---- what is saved ---- */
@@ -469,8 +469,9 @@ static void end(struct native_code *code, unsigned int skip)
 	native_bind(code, ended);
 	restore_all(code, true);
 	put_jump(code, after);
-	native_bind(code, NATIVE_NOT_FALSE);
 	begin_state(code, saved);
+	native_check_rest(code, &aarch64_native);
+	native_bind(code, NATIVE_NOT_FALSE);
 	if (code->needs_server)
 		check_server(code, ended);
 	restore_all(code, false);

@@ -366,20 +366,13 @@ static void end(struct native_code *code, unsigned int skip)
 	native_bind(code, ended);
 	restore_all(code, true);
 	x86_64_jump_to(code, after);
-	native_bind(code, NATIVE_NOT_FALSE);
 	begin_state(code, saved);
+	native_check_rest(code, &x86_64_native);
+	native_bind(code, NATIVE_NOT_FALSE);
 	if (code->needs_server)
 		check_server(code, ended);
 	restore_all(code, false);
 	code->label[after] = (uint16_t)(code->len + skip);
-}
-
-/* A displacement is from its end on. */
-static void refer(uint8_t *at, int32_t distance)
-{
-	const int32_t displacement = distance - (int32_t)sizeof(displacement);
-
-	memcpy(at, &displacement, sizeof(displacement));
 }
 
 /* ---- a thread in it ---- */
@@ -445,6 +438,7 @@ const struct native_ops x86_64_native = {
 	.branch_on = branch_on,
 	.check_thread_word = check_thread_word,
 	.end = end,
-	.refer = refer,
+	.refer = x86_64_refer,
+	.shorten = x86_64_shorten,
 	.restore = restore,
 };

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/x86_64/native_encode.h"
 
+#include <string.h>
+
 enum {
 	REX = 0x40,
 	REX_W = 8,
 	REX_R = 4, /* the reg field has one more bit, */
 	REX_B = 1, /* and so have the r/m field and the base */
 	MOD_REGISTER = 3,
-	MOD_DISPLACEMENT = 2, /* of 32 bits */
+	MOD_DISPLACEMENT = 2, /* of 32 bits, */
+	MOD_SHORT = 1,	      /* or of 8; code is the faster, the less cache it needs */
 	SIB_FOLLOWS = 4,
 	SIB_BASE_ONLY = 0x24,
+	JMP = 0xe9,
+	JMP_SHORT = 0xeb,
+	JCC = 0x80U, /* after 0x0f; the condition is added */
+	JCC_SHORT = 0x70,
 };
 
 static void put(struct native_code *code, uint64_t value, unsigned int len)
@@ -41,11 +48,14 @@ static void put_registers(struct native_code *code, unsigned int rex, uint32_t o
 static void put_memory(struct native_code *code, unsigned int rex, uint32_t opcode,
 		       uint8_t reg, uint8_t base, int32_t displacement)
 {
+	const bool is_byte = displacement == (int8_t)displacement;
+	const unsigned int mod = is_byte ? MOD_SHORT : MOD_DISPLACEMENT;
+
 	put_opcode(code, rex, opcode, reg, base);
-	put(code, MOD_DISPLACEMENT << 6 | (reg & 7U) << 3 | (base & 7U), 1);
+	put(code, mod << 6 | (reg & 7U) << 3 | (base & 7U), 1);
 	if ((base & 7) == SIB_FOLLOWS)
 		put(code, SIB_BASE_ONLY, 1);
-	put(code, (uint32_t)displacement, 4);
+	put(code, (uint32_t)displacement, is_byte ? 1 : 4);
 }
 
 bool x86_64_is_short(uint64_t value)
@@ -185,14 +195,37 @@ void x86_64_set_rax(struct native_code *code, uint8_t condition)
 
 void x86_64_branch(struct native_code *code, uint8_t condition, unsigned int label)
 {
-	put(code, 0x0fU | (0x80U + condition) << 8, 2);
+	put(code, 0x0fU | (JCC + condition) << 8, 2);
 	native_refer(code, label);
 }
 
 void x86_64_jump_to(struct native_code *code, unsigned int label)
 {
-	put(code, 0xe9, 1);
+	put(code, JMP, 1);
 	native_refer(code, label);
+}
+
+/* A displacement is from its end on. */
+void x86_64_refer(uint8_t *at, unsigned int len, int32_t distance)
+{
+	const int32_t displacement = distance - (int32_t)len;
+
+	memcpy(at, &displacement, len);
+}
+
+/* A distance backwards becomes less by it. */
+unsigned int x86_64_shorten(uint8_t *at, int32_t distance)
+{
+	const int32_t displacement = distance - (int32_t)sizeof(displacement);
+
+	if (displacement != (int8_t)displacement)
+		return 0;
+	if (at[-1] == JMP) {
+		at[-1] = JMP_SHORT;
+		return sizeof(displacement) - 1;
+	}
+	at[-2] = JCC_SHORT | (at[-1] & 0xf);
+	return sizeof(displacement);
 }
 
 /* cmpq $0, %fs:offset */

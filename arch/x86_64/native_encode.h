@@ -70,6 +70,9 @@ void x86_64_shift_by_cl(struct native_code *code, uint8_t op, uint8_t reg);
 void x86_64_set_rax(struct native_code *code, uint8_t condition);
 void x86_64_branch(struct native_code *code, uint8_t condition, unsigned int label);
 void x86_64_jump_to(struct native_code *code, unsigned int label);
+/** native_ops.refer, and .shorten. */
+void x86_64_refer(uint8_t *at, unsigned int len, int32_t distance);
+unsigned int x86_64_shorten(uint8_t *at, int32_t distance);
 /** Compares 8 bytes of thread-local memory with zero. */
 void x86_64_compare_thread_word(struct native_code *code, int32_t offset);
 /** The base address of fs, or of gs; only where the processor lets programs read it. */
