@@ -7,7 +7,8 @@
  *   ./who-writes PID 0xADDRESS [LEN [SECONDS]]
  *
  * LEN is 1, 2, 4 or 8, the address a multiple of it. There is a line for each
- * instruction and thread, with the place in the source by addr2line(1).
+ * instruction and thread, with what its last write has made of the variable, and the
+ * place in the source by addr2line(1).
  */
 #include <elf.h>
 #include <errno.h>
@@ -24,6 +25,7 @@ struct writer {
 	uint64_t pc;
 	pid_t tid;
 	unsigned long count;
+	struct truehit_hit last;
 };
 
 static struct writer writers[WRITERS_MAX];
@@ -32,18 +34,29 @@ static unsigned long more; /* of writers for whom there is no room */
 
 /* ---- while it runs ---- */
 
+/* NULL: there is no room for one more. */
+static struct writer *writer_of(const struct truehit_hit *hit)
+{
+	for (unsigned int i = 0; i < nwriters; i++)
+		if (writers[i].pc == hit->pc && writers[i].tid == hit->tid)
+			return &writers[i];
+	if (nwriters == WRITERS_MAX)
+		return NULL;
+	writers[nwriters] = (struct writer){.pc = hit->pc, .tid = hit->tid};
+	return &writers[nwriters++];
+}
+
 static void on_write(void *unused, const struct truehit_hit *hit)
 {
+	struct writer *writer = writer_of(hit);
+
 	(void)unused;
-	for (unsigned int i = 0; i < nwriters; i++)
-		if (writers[i].pc == hit->pc && writers[i].tid == hit->tid) {
-			writers[i].count++;
-			return;
-		}
-	if (nwriters < WRITERS_MAX)
-		writers[nwriters++] = (struct writer){hit->pc, hit->tid, 1};
-	else
+	if (writer) {
+		writer->count++;
+		writer->last = *hit;
+	} else {
 		more++;
+	}
 }
 
 static long ms_since(const struct timespec *begin)
@@ -108,6 +121,14 @@ static int is_loaded_anywhere(const char *file)
 	return is_so;
 }
 
+static void show_value(const char *before, int is_known, uint64_t value)
+{
+	if (is_known)
+		printf("%s%#llx", before, (unsigned long long)value);
+	else
+		printf("%s?", before);
+}
+
 /* Where the processor tells of a write after it, the PC is the next instruction's. */
 static void show(const struct truehit *truehit, pid_t pid, const struct writer *writer)
 {
@@ -115,7 +136,10 @@ static void show(const struct truehit *truehit, pid_t pid, const struct writer *
 	char file[256], command[512];
 	uint64_t base;
 
-	printf("%10lu  thread %d  ", writer->count, writer->tid);
+	printf("%10lu  thread %d", writer->count, writer->tid);
+	show_value("  last ", writer->last.has_before, writer->last.before);
+	show_value(" -> ", writer->last.has_value, writer->last.value);
+	printf("  ");
 	if (!find_file(pid, writer->pc, file, &base)) {
 		printf("%#llx\n", (unsigned long long)writer->pc);
 		return;
@@ -147,7 +171,8 @@ static int fail(struct truehit *truehit, const char *what, int err)
 int main(int argc, char **argv)
 {
 	const struct truehit_options options = {.size = sizeof(options),
-						.deed = TRUEHIT_RECORD};
+						.deed = TRUEHIT_RECORD,
+						.flags = TRUEHIT_VALUES};
 	struct truehit_counts counts = {.size = sizeof(counts)};
 	struct truehit_filter *filter = NULL;
 	struct truehit *truehit;

@@ -130,7 +130,7 @@ static void emit_head(struct compiler *c)
 	values_load_pc(c, BPF_REG_1);
 	bpf_emit(e, bpf_store(BPF_DW, BPF_REG_FP, FRAME_FIELD(pc), BPF_REG_1));
 	emit_addr(c);
-	if (c->options->site.watch.len == 0)
+	if (c->options->site.watch.len == 0 && !c->options->keeps_values)
 		watch_emit_clear(c);
 	sequence_emit_record(c);
 }

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "bpf/compiler/emit_match_value.h"
 #include "bpf/compiler/emit_tid.h"
 #include "bpf/emit/emit_exits.h"
 #include "bpf/emit/emit_values.h"
@@ -93,10 +94,12 @@ void match_emit(struct compiler *c, uint32_t mismatch)
 		return;
 	armed = bpf_emit_new_labels(e, 1);
 	load_match(c, REG_MATCH);
+	match_value_emit(c, REG_MATCH);
 	load(c, BPF_DW, BPF_REG_1, offsetof(struct bpf_match, armed));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JSGT, BPF_REG_1, 0), armed);
 	exits_return(c, 0);
 	bpf_emit_bind(e, armed);
+	match_value_emit_changes(c, REG_MATCH, mismatch);
 	emit_threads(c, mismatch);
 	emit_registers(c, mismatch);
 	emit_flags(c, mismatch);

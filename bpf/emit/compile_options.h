@@ -79,6 +79,7 @@ struct bpf_compile_options {
 	enum bpf_deed deed;
 	bool matches; /* it obeys its struct bpf_match; hits are not counted by thread
 		       */
+	bool keeps_values;	 /* ... and its struct match_value */
 	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop

@@ -114,12 +114,21 @@ static inline struct bpf_insn bpf_atomic_add(uint8_t dst, int16_t offset, uint8_
 }
 
 /** *(uint64_t *)(dst + offset) += src, atomically; src becomes what was there before.
- * Since Linux 5.12, as the next one. */
+ * Since Linux 5.12, as the next two. */
 static inline struct bpf_insn bpf_fetch_add(uint8_t dst, int16_t offset, uint8_t src)
 {
 	struct bpf_insn insn = bpf_atomic_add(dst, offset, src);
 
 	insn.imm |= BPF_FETCH;
+	return insn;
+}
+
+/** *(uint64_t *)(dst + offset) = src, atomically; src becomes what was there before. */
+static inline struct bpf_insn bpf_exchange(uint8_t dst, int16_t offset, uint8_t src)
+{
+	struct bpf_insn insn = bpf_atomic_add(dst, offset, src);
+
+	insn.imm = BPF_XCHG;
 	return insn;
 }
 

@@ -4,6 +4,7 @@
  *
  *   library.c         contexts: what the kernel can do, what all filters share
  *   library_filter.c  filters: a program, an event for each thread, a match
+ *   library_values.c  what was there before an access, and after it
  *   library_hits.c    signals and records, and whose they are
  *   library_resume.c  going on from a hit
  *   library_state.c   registers, of which matches are made
@@ -47,11 +48,13 @@ struct truehit {
 struct truehit_filter {
 	struct truehit *truehit;
 	unsigned int index; /* of its location and its match */
+	pid_t pid;	    /* whose memory it watches */
 	int program_fd;
 	int *fds; /* its events, one for each thread */
 	size_t count;
 	struct hw_event_options event;
 	enum truehit_deed deed;
+	bool keeps_values;
 	bool may_doubt; /* its condition cannot always be decided */
 	void *data;
 };
@@ -65,6 +68,15 @@ _Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
 /** Keeps the error's text for truehit_why(), and gives its negative errno back; -EINVAL
  * if it has none. Takes @error over. */
 int context_fail(struct truehit *truehit, struct error *error);
+/** Before a filter is aimed elsewhere; hits have no values until that is over. */
+void values_begin_aim(const struct truehit_filter *filter);
+/** It is aimed, at its region. Not @is_new: hits may have changed what is there. */
+void values_end_aim(const struct truehit_filter *filter, bool is_new);
+/** Do hits come before the access? Then what it leads to is not known. */
+bool values_come_before(const struct truehit *truehit);
+/** What the hit's record says of them. */
+void values_tell(const struct truehit_filter *filter, const struct watch_values *values,
+		 struct truehit_hit *ret);
 /** Records that wait are nobody's any more. */
 void context_forget(struct truehit *truehit, unsigned int index);
 /** Is this stop's signal nothing but the end of a step by which the thread was

@@ -49,6 +49,7 @@ static struct error *compile(struct truehit_filter *filter,
 	compiling.location = filter->index;
 	compiling.deed = deed_of(options->deed, is_own);
 	compiling.matches = true;
+	compiling.keeps_values = filter->keeps_values;
 	compiling.loop_steps = LOOP_STEPS;
 	compiling.hide_constants = true;
 	return bpf_compile(conditions, NULL, &compiling, ret);
@@ -166,8 +167,11 @@ static struct error *fill(struct truehit_filter *filter, pid_t pid,
 			  const struct truehit_options *options)
 {
 	struct hw_region nowhere = {.kind = HW_EXECUTE};
-	struct error *error = make_program(filter, options, is_own_task(pid));
+	struct error *error;
 
+	filter->pid = pid;
+	filter->keeps_values = options->flags & TRUEHIT_VALUES;
+	error = make_program(filter, options, is_own_task(pid));
 	if (error)
 		return error;
 	filter->deed = options->deed;
@@ -292,9 +296,11 @@ int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t 
 	filter->event.region = region;
 	__atomic_store_n(&filter->event.sig_data, next_signal(filter, before.sig_data),
 			 __ATOMIC_SEQ_CST);
+	values_begin_aim(filter);
 	err = aim_events(filter);
 	if (err < 0)
 		filter->event = before;
+	values_end_aim(filter, err == 0);
 	return err;
 }
 
@@ -309,8 +315,11 @@ int truehit_set(struct truehit_filter *filter, const struct truehit_match *match
 
 	memcpy(&known, match,
 	       match->size < sizeof(known) ? match->size : sizeof(known));
-	if (known.registers >> filter->truehit->arch->pc_reg > 1) {
+	if (known.registers >> filter->truehit->arch->pc_reg > 1 ||
+	    (known.changes && !filter->keeps_values)) {
 		err = -EINVAL;
+	} else if (known.changes && values_come_before(filter->truehit)) {
+		err = -EOPNOTSUPP;
 	} else {
 		shared->registers = known.registers;
 		memcpy(shared->value, known.value, sizeof(shared->value));
@@ -318,6 +327,7 @@ int truehit_set(struct truehit_filter *filter, const struct truehit_match *match
 		shared->flags = known.flags;
 		shared->only_tid = (uint32_t)known.only_tid;
 		shared->not_tid = (uint32_t)known.not_tid;
+		shared->seen.changes = known.changes != 0;
 	}
 	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);
 	return err;

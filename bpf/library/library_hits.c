@@ -40,7 +40,7 @@ static struct truehit_hit hit_of(struct truehit_filter *filter,
 {
 	const bool is_access = filter->event.region.kind != HW_EXECUTE;
 
-	return (struct truehit_hit){
+	struct truehit_hit hit = {
 		.filter = filter,
 		.data = filter->data,
 		.addr = is_access ? record->addr : record->pc,
@@ -48,6 +48,9 @@ static struct truehit_hit hit_of(struct truehit_filter *filter,
 		.tid = (pid_t)record->tid,
 		.maybe = record->verdict == BPF_MAYBE,
 	};
+
+	values_tell(filter, &record->values, &hit);
+	return hit;
 }
 
 /* Takes it out of the list; its filter, NULL if that was closed. */
@@ -77,6 +80,13 @@ static bool is_stale(const struct truehit_filter *filter, uint64_t data, uint64_
 	       addr != filter->event.region.addr;
 }
 
+/* Whether a value has changed is not always known, either. */
+static bool may_doubt(const struct truehit_filter *filter)
+{
+	return filter->may_doubt ||
+	       filter->truehit->kernel.shared->matches[filter->index].seen.changes;
+}
+
 static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
 		      uint64_t data, struct truehit_hit *ret)
 {
@@ -91,7 +101,7 @@ static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
 		.addr = (uint64_t)(uintptr_t)info->si_addr,
 		.stale = is_stale(filter, data, (uint64_t)(uintptr_t)info->si_addr),
 		.late = hw_event_is_late(info),
-		.maybe = filter && filter->may_doubt,
+		.maybe = filter && may_doubt(filter),
 	};
 	return 1;
 }

@@ -51,6 +51,10 @@ enum truehit_deed {
 
 enum truehit_flag {
 	TRUEHIT_ONE_THREAD = 1, /**< @pid is a thread, and none inherits from it. */
+	/** Hits of data read what is watched: struct truehit_hit,
+	 * truehit_match.changes. That is the cost of a read and an exchange at each
+	 * hit, armed or not. */
+	TRUEHIT_VALUES = 2,
 };
 
 enum { TRUEHIT_REGISTERS = 34 };
@@ -78,6 +82,12 @@ struct truehit_match {
 	uint64_t flags_mask, flags; /**< of eflags, or of pstate: these bits, as they
 				     * are; arithmetic ones only */
 	pid_t only_tid, not_tid;    /**< 0: any, none */
+	/** Not 0: only hits after which the bytes that are watched are others than
+	 * after the hit before, whosever that was and whether or not it matched. What
+	 * cannot be compared is a maybe; of instructions it means nothing. Needs
+	 * TRUEHIT_VALUES, and a processor whose hits come after the access: not
+	 * aarch64. */
+	int changes;
 };
 
 struct truehit_hit {
@@ -90,6 +100,27 @@ struct truehit_hit {
 	int stale; /**< the filter was aimed elsewhere when it came */
 	int late;  /**< the thread has run on since */
 	int maybe; /**< the kernel may not have decided the condition: evaluate it */
+	/* Of records of data, with TRUEHIT_VALUES; what is not known is 0. */
+	int has_value, has_before;
+	/**
+	 * The bytes that are watched, as a number of that length without a sign: after
+	 * the access, read by the thread itself when it hits. Another thread may have
+	 * written since the access: then this is what that one has written, and its own
+	 * hit finds the same. On aarch64 the hit comes before the access: it is not
+	 * known. */
+	uint64_t value;
+	/**
+	 * What the filter has found there last, before this hit: at the hit before, of
+	 * any thread, armed or not and whether or not it matched; or, at the first one,
+	 * when it was aimed. So no value that hits have found is left out between two
+	 * hits, and what is written without hits (by system calls, other processes, or
+	 * other addresses of the same memory) shows at the next hit as if it had made
+	 * it. On aarch64: what the thread reads just before the access; others may
+	 * write until that. Unknown are the values of a hit that comes while the filter
+	 * is being aimed, or while many others do, and then what was before the next
+	 * one; and of memory that the thread cannot read without a page fault.
+	 */
+	uint64_t before;
 };
 
 /** Since the filter was opened. */
@@ -130,13 +161,15 @@ void truehit_close(struct truehit_filter *filter);
 /**
  * [S] Aims it, also if it was aimed elsewhere: hits that came there and are told later
  * are stale. @len: of the bytes that are watched, 1, 2, 4 or 8, aligned; of an
- * instruction it means nothing. EINVAL: not so; EOPNOTSUPP: not of this processor's
- * kinds.
+ * instruction it means nothing. With TRUEHIT_VALUES, what is there is read, once it is
+ * aimed, by process_vm_readv(2); if that is not allowed, it is not known what was
+ * before the first hit. EINVAL: not so; EOPNOTSUPP: not of this processor's kinds.
  */
 int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t addr,
 		size_t len);
 /** [0] What has to match from now on. Meanwhile, hits are none. EINVAL: a register that
- * programs in the kernel do not have. */
+ * programs in the kernel do not have, or changes without TRUEHIT_VALUES; EOPNOTSUPP:
+ * changes, on this processor. */
 int truehit_set(struct truehit_filter *filter, const struct truehit_match *match);
 /** [0] For so many true hits, of all threads together: 1 is the first thread alone;
  * what the kernel cannot decide is told beside them. 0: it is not armed; hits cost as

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "bpf/shared/match_value.h"
+
 enum {
 	MATCHES_MAX = 256,
 	MATCH_REGISTERS = 34, /* gdb's numbers: the general ones, and the PC */
@@ -20,6 +22,7 @@ struct bpf_match {
 	uint64_t registers;		 /* bit n: register n has to be ... */
 	uint64_t value[MATCH_REGISTERS]; /* ... this */
 	uint64_t flags_mask, flags; /* of the flags register: these bits, as they are */
+	struct match_value seen;
 };
 
 #endif

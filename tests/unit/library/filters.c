@@ -3,6 +3,11 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 struct truehit *truehit;
 struct truehit_filter *filter;
@@ -23,6 +28,30 @@ void open_filter(pid_t pid, enum truehit_deed deed, unsigned int flags)
 
 	cr_assert_eq(truehit_open(truehit, pid, &options, &filter), 0, "%s",
 		     truehit_why(truehit));
+}
+
+static void forbid(unsigned int number, unsigned int deed)
+{
+	struct sock_filter insns[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, deed),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = 4, .filter = insns};
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+void forbid_bpf(void)
+{
+	forbid(SYS_bpf, SECCOMP_RET_KILL_PROCESS);
+}
+
+void forbid_memory(void)
+{
+	forbid(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
 }
 
 void match(const struct truehit_match *match)

@@ -7,7 +7,6 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -296,21 +295,6 @@ Test(library, aimed_elsewhere_while_they_run)
 		pthread_join(threads[i], NULL);
 	cr_expect_eq(foreign, 0);
 	cr_expect_eq(wrong, 0, "%u hits of a former aim", wrong);
-}
-
-/* From now on, this process ends if it asks for anything of BPF's. */
-static void forbid_bpf(void)
-{
-	struct sock_filter insns[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = {.len = 4, .filter = insns};
-
-	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
 Test(library, no_program_is_loaded_for_a_new_aim)
