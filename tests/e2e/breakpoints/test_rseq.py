@@ -264,7 +264,7 @@ def test_attached(t):
     """What is attached to is to be left clean, by uprobes, but not in a sequence."""
     need_kernel_filter(t)
     for prog in PROGS:
-        program = harness.Process(t, [t.prog(prog), THREADS, 30000000])
+        program = harness.Process(t, [t.prog(prog), THREADS, 300000000])
         harness.wait_for(lambda p=program: len(os.listdir(f"/proc/{p.pid}/task")) ==
                          THREADS + 1, "threads")
         server = t.server("--attach", "COMM", program.pid)
