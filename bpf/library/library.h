@@ -48,7 +48,8 @@ struct truehit {
 struct truehit_filter {
 	struct truehit *truehit;
 	unsigned int index; /* of its location and its match */
-	pid_t pid;	    /* whose memory it watches */
+	pid_t pid;	    /* whose memory it watches, */
+	int memory_fd;	    /* ... if it keeps values; -1: it cannot be read */
 	int program_fd;
 	int *fds; /* its events, one for each thread */
 	size_t count;
@@ -68,6 +69,8 @@ _Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
 /** Keeps the error's text for truehit_why(), and gives its negative errno back; -EINVAL
  * if it has none. Takes @error over. */
 int context_fail(struct truehit *truehit, struct error *error);
+/** For a filter that keeps them, before it is aimed. */
+void values_open(struct truehit_filter *filter);
 /** Before a filter is aimed elsewhere; hits have no values until that is over. */
 void values_begin_aim(const struct truehit_filter *filter);
 /** It is aimed, at its region. Not @is_new: hits may have changed what is there. */

@@ -171,6 +171,7 @@ static struct error *fill(struct truehit_filter *filter, pid_t pid,
 
 	filter->pid = pid;
 	filter->keeps_values = options->flags & TRUEHIT_VALUES;
+	values_open(filter);
 	error = make_program(filter, options, is_own_task(pid));
 	if (error)
 		return error;
@@ -212,6 +213,7 @@ static int make(struct truehit *truehit, pid_t pid,
 	filter->truehit = truehit;
 	filter->index = (unsigned int)index;
 	filter->program_fd = -1;
+	filter->memory_fd = -1;
 	truehit->filters[index] = filter;
 	*match_of(filter) = (struct bpf_match){0};
 	error = fill(filter, pid, options);
@@ -254,6 +256,7 @@ void truehit_close(struct truehit_filter *filter)
 	for (size_t i = 0; i < filter->count; i++)
 		close(filter->fds[i]);
 	cleanup_close(&filter->program_fd);
+	cleanup_close(&filter->memory_fd);
 	context_forget(truehit, filter->index);
 	truehit->last_signal[filter->index] = filter->event.sig_data;
 	truehit->filters[filter->index] = NULL;

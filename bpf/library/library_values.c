@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include "bpf/library/library.h"
 
@@ -17,14 +19,25 @@ void values_begin_aim(const struct truehit_filter *filter)
 		match_value_begin(value_of(filter));
 }
 
-/* By a system call even in the own process: it is no access that hits, and no fault. */
-static bool read_there(pid_t pid, uint64_t addr, size_t len, uint64_t *ret)
+/* What cannot be read is not known. */
+void values_open(struct truehit_filter *filter)
 {
-	const struct iovec here = {ret, len};
-	const struct iovec there = {(void *)(uintptr_t)addr, len};
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", filter->pid);
+	if (filter->keeps_values)
+		filter->memory_fd = open(name, O_RDONLY | O_CLOEXEC);
+}
+
+/* By a system call even in the own process: it is no access that hits. This one waits
+ * for nobody who would have to bring the page (userfaultfd(2)). */
+static bool read_there(const struct truehit_filter *filter, uint64_t *ret)
+{
+	const struct hw_region *region = &filter->event.region;
 
 	*ret = 0;
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)len;
+	return pread(filter->memory_fd, ret, region->len, (off_t)region->addr) ==
+	       (ssize_t)region->len;
 }
 
 void values_end_aim(const struct truehit_filter *filter, bool is_new)
@@ -37,8 +50,7 @@ void values_end_aim(const struct truehit_filter *filter, bool is_new)
 	if (!filter->keeps_values)
 		return;
 	match_value_aim(value, region->addr, is_data ? region->len : 0);
-	if (is_new && is_data &&
-	    read_there(filter->pid, region->addr, region->len, &first))
+	if (is_new && is_data && read_there(filter, &first))
 		match_value_first(value, first);
 }
 

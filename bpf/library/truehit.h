@@ -162,8 +162,8 @@ void truehit_close(struct truehit_filter *filter);
  * [S] Aims it, also if it was aimed elsewhere: hits that came there and are told later
  * are stale. @len: of the bytes that are watched, 1, 2, 4 or 8, aligned; of an
  * instruction it means nothing. With TRUEHIT_VALUES, what is there is read, once it is
- * aimed, by process_vm_readv(2); if that is not allowed, it is not known what was
- * before the first hit. EINVAL: not so; EOPNOTSUPP: not of this processor's kinds.
+ * aimed, in /proc/PID/mem; if truehit_open() may not open that, it is not known what
+ * was before the first hit. EINVAL: not so; EOPNOTSUPP: not of this processor's kinds.
  */
 int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t addr,
 		size_t len);

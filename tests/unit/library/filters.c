@@ -51,7 +51,7 @@ void forbid_bpf(void)
 
 void forbid_memory(void)
 {
-	forbid(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
+	forbid(SYS_pread64, SECCOMP_RET_ERRNO | EPERM);
 }
 
 void match(const struct truehit_match *match)

@@ -14,7 +14,7 @@ void start_filters(void);
 void open_filter(pid_t pid, enum truehit_deed deed, unsigned int flags);
 /** From now on, this process ends if it asks for anything of BPF's, */
 void forbid_bpf(void);
-/** ... and cannot read memory by process_vm_readv(2). */
+/** ... and cannot read memory by pread(2). */
 void forbid_memory(void);
 void match(const struct truehit_match *match);
 struct truehit_counts counts_of(const struct truehit_filter *of);
