@@ -26,6 +26,8 @@ struct retired {
 	bool known;
 	uint64_t pc;
 	struct insn_branch branch;
+	bool in_call; /* it has stopped within a system call: that is counted, and its
+		       * next step ends where the call returns */
 	uint64_t wanted, steps;
 	int64_t begin, told; /* ms, of CLOCK_MONOTONIC: the first step, and when the
 			      * user was told last; 0: not yet */

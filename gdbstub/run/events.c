@@ -359,13 +359,19 @@ static void end_step_in_call(struct run *run, const struct event *event)
 	alone_end_step(run, event->inferior);
 }
 
+static void on_call(struct run *run, const struct event *event)
+{
+	retired_note_call(event->thread, false);
+	end_step_in_call(run, event);
+}
+
 /* For a second thread, which could see what is stored and undone, and for a task that
  * is a process of its own, locations move before anybody goes on. */
 static void on_clone(struct run *run, const struct event *event)
 {
 	struct breakpoints *breakpoints = event->inferior->breakpoints;
 
-	end_step_in_call(run, event);
+	on_call(run, event);
 	breakpoints_thread_added(breakpoints, event->child);
 	run->locations_move |= locations_are_outdated(breakpoints);
 	on_added(run, event->thread, event->child);
@@ -373,13 +379,13 @@ static void on_clone(struct run *run, const struct event *event)
 
 static void on_fork(struct run *run, const struct event *event)
 {
-	end_step_in_call(run, event);
+	on_call(run, event);
 	fork_on_fork(run, event);
 }
 
 static void on_vfork(struct run *run, const struct event *event)
 {
-	end_step_in_call(run, event);
+	on_call(run, event);
 	fork_on_vfork(run, event);
 }
 
@@ -387,6 +393,7 @@ static void on_syscall(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
 
+	retired_note_call(thread, !event->entry);
 	if (thread->stepping)
 		end_step_in_call(run, event);
 	if (syscalls_wanted(&event->inferior->syscalls, event->syscall))
@@ -407,7 +414,7 @@ static void on_leader_ends(struct run *run, const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
 
-	end_step_in_call(run, event);
+	on_call(run, event);
 	inferior->leaderless = true;
 	run->locations_move |= locations_are_outdated(inferior->breakpoints);
 	ready_note(run, event->thread);

@@ -64,6 +64,8 @@ static int resume_again(struct thread *thread)
 {
 	if (thread->stepping)
 		note_step(thread);
+	else
+		retired_note_run(thread);
 	return thread_resume_again(thread, 0);
 }
 

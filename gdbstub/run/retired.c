@@ -21,7 +21,12 @@ void retired_begin(struct thread *thread, enum retired_event event, uint64_t cou
 		   uint64_t limit)
 {
 	*of(thread) = (struct retired){
-		.event = event, .left = count, .wanted = count, .limit = limit};
+		.event = event,
+		.left = count,
+		.wanted = count,
+		.limit = limit,
+		.in_call = of(thread)->in_call,
+	};
 }
 
 bool retired_is_on(const struct thread *thread)
@@ -37,9 +42,9 @@ void retired_note_step(struct thread *thread)
 	uint8_t code[CODE_MAX];
 	ssize_t n;
 
-	if (retired->left == 0)
-		return;
 	retired->known = false;
+	if (retired->left == 0 || retired->in_call)
+		return;
 	if (thread_get_pc(thread, &retired->pc) < 0)
 		return;
 	n = breakpoints_read_memory(thread->inferior, retired->pc, code, sizeof(code));
@@ -52,11 +57,12 @@ void retired_note_step(struct thread *thread)
 void retired_note_run(struct thread *thread)
 {
 	of(thread)->lost |= retired_is_on(thread);
+	of(thread)->known = of(thread)->in_call = false;
 }
 
 void retired_note_cut_off(struct thread *thread)
 {
-	of(thread)->known = false;
+	of(thread)->known = of(thread)->in_call = false;
 }
 
 static bool is_counted(const struct retired *retired, uint64_t pc)
@@ -85,7 +91,13 @@ static void count(struct retired *retired, const struct thread *thread)
 	if (retired->known && thread_get_pc(thread, &pc) == 0 &&
 	    is_counted(retired, pc))
 		retired->left--;
-	retired->known = false;
+	retired->known = retired->in_call = false;
+}
+
+void retired_note_call(struct thread *thread, bool returns)
+{
+	count(of(thread), thread);
+	of(thread)->in_call = !returns;
 }
 
 /* ---- how far it is ---- */

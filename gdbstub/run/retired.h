@@ -26,6 +26,9 @@ bool retired_is_on(const struct thread *thread);
 
 /** The thread is about to be stepped. */
 void retired_note_step(struct thread *thread);
+/** It has stopped within a system call, whose instruction it has executed, or,
+ * @returns, where that is over. */
+void retired_note_call(struct thread *thread, bool returns);
 /** It runs, or is stepped through a range: what that executes is not counted. */
 void retired_note_run(struct thread *thread);
 /** Its step has ended before the instruction. */

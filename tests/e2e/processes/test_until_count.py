@@ -144,6 +144,57 @@ def test_repeating(t):
     compare(t, "repeating", repeating)
 
 
+def steps_from(t, functions, how, *commands):
+    """Where the thread is after each seven instructions, and how often it is short of them."""
+    server = t.server("--once", "COMM", t.prog("threads"), "1", "50")
+    gdb = t.gdb(server, f"source {EXTENSION}", "tbreak main", "continue",
+                prog=t.prog("threads"), python=f"""
+import re
+for name in {functions}:
+    try:
+        gdb.execute(f"tbreak *{{name}}")
+    except gdb.error:
+        pass
+run("continue")
+for command in {commands}:
+    run(command)
+def pc():
+    return int(gdb.parse_and_eval("(long)$pc"))
+def stepi(count):
+    for _ in range(count):
+        before = pc()
+        while pc() == before:   # on aarch64 the step after one over a system call is none
+            run("stepi")
+def until_count(count):
+    text = run(f"truehit until-count instructions {{count}}")
+    left = re.search("^([0-9]+) instructions are left", text, re.M)
+    return 1 + until_count(int(left[1])) if left else 0
+begin, places, short = pc(), [], 0
+for _ in range(40):
+    short += {how}(7) or 0
+    places.append(pc() - begin)
+emit(places=places, short=short)
+run("kill")
+""")
+    return gdb.results[0]["places"], gdb.results[0]["short"]
+
+
+def test_call_that_makes_a_thread(t):
+    """Its instruction is one, though the thread stops within it."""
+    t.truehit_only("monitor until-count")
+    names = ["clone3", "__clone", "clone"]
+    t.equal(steps_from(t, names, "until_count"), steps_from(t, names, "stepi"), "where it is")
+
+
+def test_caught_calls(t):
+    """The same, where it stops before the call and after it."""
+    t.truehit_only("monitor until-count")
+    names = ["pthread_create"]
+    places, short = steps_from(t, names, "until_count", "catch syscall")
+    t.equal(places, steps_from(t, names, "stepi")[0], "where it is")
+    t.check(short > 1, "calls are caught")
+
+
 def test_breakpoints_on_the_way(t):
     """One that it begins at is passed, one that it comes to stops it."""
     t.truehit_only("monitor until-count")
