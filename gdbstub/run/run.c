@@ -358,8 +358,12 @@ static bool report_pending(struct run *run, struct stop *stop)
 		return false;
 	if (!run->non_stop)
 		halt_all(run);
-	if (!next_stop_take(run, stop))
+	if (!next_stop_take(run, stop)) {
+		/* The thread that it was about was killed meanwhile: nothing is to be
+		 * told, and so nobody is to stay halted. */
+		proceed_all(run);
 		return false;
+	}
 	report(run, stop);
 	return true;
 }

@@ -270,6 +270,24 @@ def test_killed_program(t):
         client.close()
 
 
+def test_killed_while_a_hit_is_told(t):
+    """All threads hit all the time. The one whose hit is to be told may be gone when the
+    others have stopped: then these have to go on, for the end to come."""
+    chance = random.Random(SEED)
+    for _ in range(int(24 * SCALE)):
+        program = Background(t, 4, "t")
+        server, client = begin(t, program, 0, "")
+        timer = threading.Timer(chance.random() * 0.01, program.process.kill)
+        timer.start()
+        stop = "T"
+        while stop[0] == "T":
+            stop = client.ask("vCont;c")
+        t.match("^X09|^E", stop, "the end")
+        timer.join()
+        client.close()
+        server.wait()
+
+
 def test_stopped_from_outside(t):
     """SIGSTOP and SIGCONT all the time."""
     t.need_kernel_conditions()
