@@ -139,6 +139,7 @@ static void lose_client(struct server *server)
 	bool useful =
 		client_has_process(&server->client) || client_stays(&server->client);
 
+	client_end_accesses(&server->client);
 	connection_drain(server->client.connection, DRAIN_PATIENCE);
 	server->run.inferiors.client = PATIENCE_NOBODY;
 	connection_destroy(server->client.connection);
@@ -165,6 +166,7 @@ static void on_packet(struct server *server, struct cursor packet)
 
 	session->silent = false;
 	packet_dispatch(&server->client, packet.p, cursor_left(&packet), &reply);
+	client_check_accesses(&server->client, false);
 	if (!session->silent && (was_resumed || !session->resumed))
 		connection_send(server->client.connection, buffer_string(&reply),
 				reply.len);
@@ -244,7 +246,9 @@ static int patience(const struct server *server)
 		return DELIVERY_CHECK;
 	if (server->run.more && !console_is_full(&server->client))
 		return 0;
-	return server->printing ? PRINT_INTERVAL : of_run;
+	if (server->counting == ACCESSES_MANY)
+		return 0;
+	return server->printing || server->counting ? PRINT_INTERVAL : of_run;
 }
 
 static int print_fd(struct server *server)
@@ -252,14 +256,20 @@ static int print_fd(struct server *server)
 	return server->printing ? -1 : run_print_fd(&server->run);
 }
 
+static int accesses_fd(const struct server *server)
+{
+	return server->counting ? -1 : access_log_fd(server->client.accesses);
+}
+
 static void wait_for_work(struct server *server)
 {
-	struct pollfd fds[2 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
-	nfds_t count = 2;
+	struct pollfd fds[3 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
+	nfds_t count = 3;
 	bool client = false;
 
 	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
+	fds[2] = (struct pollfd){.fd = accesses_fd(server), .events = POLLIN};
 	if (server->client.connection) {
 		connection_poll(server->client.connection, fds + count);
 		/* A socket need not be looked at twice for nothing. */
@@ -275,7 +285,7 @@ static void wait_for_work(struct server *server)
 	server->quiet = !fds[0].revents;
 	if (fds[0].revents)
 		take_signals(server);
-	for (nfds_t i = 2; i < count; i++)
+	for (nfds_t i = 3; i < count; i++)
 		client |= fds[i].revents != 0;
 	if (client && server->client.connection)
 		serve_client(server);
@@ -296,7 +306,9 @@ static void serve(struct server *server)
 {
 	while (!server->ending) {
 		print_output(server);
+		server->counting = access_log_poll(server->client.accesses);
 		poll_stops(server);
+		client_check_accesses(&server->client, true);
 		console_send(&server->client);
 		tell_when_shown(server);
 		if (!server->client.connection)
@@ -434,6 +446,7 @@ static void close_server(struct server *server)
 		connection_drain(server->client.connection, DRAIN_PATIENCE);
 	say_processes(server, "Killing", false);
 	say_processes(server, "Detaching", true);
+	client_end_accesses(&server->client);
 	run_deinit(&server->run);
 	packet_renew_session(&server->client.session);
 	server->run.inferiors.client = PATIENCE_NOBODY;

@@ -6,6 +6,7 @@
 #include "gdbstub/tracing/startup.h"
 #include "gdbstub/options.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/monitor/access_log.h"
 #include "gdbstub/rsp/listener.h"
 #include "gdbstub/run/run.h"
 
@@ -17,10 +18,11 @@ struct server {
 	struct listener listener;
 	struct client client;
 	int signal_fd;
-	bool quiet;    /* poll(2) has just told of no signal */
-	bool printing; /* commands have just printed */
-	bool leaving;  /* all is told: end when the client has it */
-	bool ending;   /* leave the event loop */
+	bool quiet;		       /* poll(2) has just told of no signal */
+	bool printing;		       /* commands have just printed */
+	enum access_log_turn counting; /* ... what was found of accesses */
+	bool leaving;		       /* all is told: end when the client has it */
+	bool ending;		       /* leave the event loop */
 };
 
 /** Starts or attaches as the options say, serves clients until it is time to

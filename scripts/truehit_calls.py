@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`truehit calls`: which values expressions have at the hits of a place, counted."""
 import collections
-import os
 import re
-import signal
-import threading
 
 import gdb
 
 from truehit_conditions import capture
+from truehit_running import Setting, go_on, need_truehit
 
 MARK = "truehit-calls:"   # what its lines begin with, among all others of the console
 ROWS = 20                 # more distinct values than that are shown as a histogram
@@ -43,21 +41,6 @@ def expressions(text):
         else:
             parts[-1] += letter
     return [Format(part) for part in parts if part.strip()]
-
-
-class Setting:
-    """One of gdb's that has another value meanwhile."""
-
-    def __init__(self, name, value):
-        self.name, self.value = name, value
-
-    def __enter__(self):
-        before = gdb.parameter(self.name)
-        self.before = {True: "on", False: "off"}.get(before, before)
-        gdb.execute(f"set {self.name} {self.value}")
-
-    def __exit__(self, *exception):
-        gdb.execute(f"set {self.name} {self.before}")
 
 
 # ---- what is shown ----
@@ -125,8 +108,7 @@ through the server, more slowly: none is lost."""
 
     def invoke(self, argument, from_tty):
         location, seconds, formats, condition = self.parse(argument)
-        if not self.servers.is_truehit(gdb.selected_inferior()):
-            raise gdb.GdbError("There is no process that truehit serves.")
+        need_truehit(self.servers)
         try:
             text = self.run(location, formats, condition, seconds)
         except gdb.error as error:
@@ -143,7 +125,7 @@ through the server, more slowly: none is lost."""
         with Setting("dprintf-style", "agent"):
             number = self.insert(location, formats, condition)
             try:
-                return self.go_on(seconds)
+                return go_on(seconds)
             finally:
                 gdb.execute(f"delete {number}")
 
@@ -162,13 +144,3 @@ through the server, more slowly: none is lost."""
                 gdb.execute(f"delete {number[1]}")
                 raise
         return number[1]
-
-    @staticmethod
-    def go_on(seconds):
-        """What is printed until then. The end of the time is a Ctrl-C."""
-        timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        try:
-            return gdb.execute("continue", to_string=True)
-        finally:
-            timer.cancel()

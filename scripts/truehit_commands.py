@@ -4,24 +4,17 @@ import re
 
 import gdb
 
-from truehit_calls import Calls, Setting
+import truehit_running
+from truehit_accesses import Accesses
+from truehit_calls import Calls
 from truehit_conditions import capture
+from truehit_running import Setting
 
 # ---- truehit's monitor, and gdb's breakpoints ----
 
 def monitor(extension, line):
     """What a monitor command of truehit's prints."""
-    if not extension.servers.is_truehit(gdb.selected_inferior()):
-        raise gdb.GdbError("There is no process that truehit serves.")
-    try:
-        return capture(f"monitor {line}")
-    except gdb.error:
-        pass
-    try:  # What truehit says of it is lost with the exception.
-        gdb.execute(f"monitor {line}")
-    except gdb.error as error:
-        raise gdb.GdbError(str(error)) from None
-    return ""
+    return truehit_running.monitor(extension.servers, line)
 
 
 def numbers():
@@ -311,6 +304,7 @@ def define(extension):
     Truehit()
     SavePoint()
     Calls(extension.servers)
+    Accesses(extension.servers)
     for command in (Breakpoints, UntilHit, UntilState, UntilCount, StepI):
         command(extension)
     for command, name in ((Explain, "explain"), (Ignore, "ignore"), (Count, "count")):

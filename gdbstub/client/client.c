@@ -3,7 +3,28 @@
 
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/signals.h"
+#include "gdbstub/monitor/access_log.h"
 #include "gdbstub/run/interrupt.h"
+
+void client_end_accesses(struct client *client)
+{
+	access_log_end(client->accesses);
+	client->accesses = NULL;
+}
+
+void client_check_accesses(struct client *client, bool tell)
+{
+	const struct output output = console_output(client);
+	_cleanup_buffer_ struct buffer text = {0};
+
+	if (!access_log_is_over(client->accesses))
+		return;
+	if (tell) {
+		access_log_show(client->accesses, &text);
+		output.print(output.data, buffer_string(&text), text.len);
+	}
+	client_end_accesses(client);
+}
 
 void client_interrupt(struct client *client)
 {

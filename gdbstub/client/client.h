@@ -11,6 +11,7 @@
 #include "gdbstub/client/session.h"
 #include "gdbstub/run/run.h"
 
+struct access_log;
 struct connection;
 
 struct client {
@@ -23,9 +24,15 @@ struct client {
 	struct session session;
 	struct connection *connection; /* NULL: nobody is there */
 	struct console console;
+	struct access_log
+		*accesses;  /* that it has counted (monitor accesses), or NULL */
 	struct stop untold; /* the client waits for it, and for text before it */
 };
 
+/** What is counted of accesses is of no use any more. */
+void client_end_accesses(struct client *client);
+/** The same if their program has ended; @tell: the client sees what there is. */
+void client_check_accesses(struct client *client, bool tell);
 /** The user wants a stop, soon. */
 void client_interrupt(struct client *client);
 

@@ -78,6 +78,7 @@ TAILQ_HEAD(control_list, thread_control);
 struct inferior_control {
 	struct pending_stop *pending_stop; /* its end, not yet reported */
 	struct replay *replay; /* what the client is shown; NULL: memory as it is */
+	unsigned int executed; /* other programs, so often */
 	bool awaited;	     /* non-stop: the client has resumed a thread, and waits */
 	bool seen;	     /* a client has been told of a stop of it */
 	bool hidden;	     /* forked: the client has not been told of it yet */

@@ -59,6 +59,11 @@ static const struct monitor_command commands[] = {
 	 "of "
 	 "each thread",
 	 monitor_last_hit},
+	{"accesses", "[<write|access> <ADDRESS> <LENGTH> [<CONDITION>] | off]",
+	 "Count all writes or accesses to memory, without stopping; CONDITION is "
+	 "bytecode in\n"
+	 "    hex digits; without arguments, and at the end: show who made them",
+	 monitor_accesses},
 	{"ignore", "<LOCATION> <N>", "Count the next N true hits, and do nothing else",
 	 monitor_ignore},
 	{"until-hit", "<LOCATION> <N>",

@@ -359,6 +359,7 @@ void fork_on_exec(struct run *run, const struct event *event)
 	event->inferior->leaderless = false;
 	fork_leave_memory(run, event->inferior);
 	event->inferior->control->traps_away = false;
+	event->inferior->control->executed++;
 	breakpoints_forget(event->inferior->breakpoints);
 	replay_end(event->inferior);
 	fork_note_orphans(run);

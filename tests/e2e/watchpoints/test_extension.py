@@ -452,7 +452,7 @@ emit(table=run("truehit breakpoints"), explained=run("truehit explain 3"),
      ignored=run("truehit ignore 3 2"), none=run("truehit explain 77"),
      bare=run("truehit count"), help=run("help truehit explain"),
      prefix=run("help truehit"), complete=run("complete truehit explain 3"),
-     subcommands=[run("complete truehit " + c) for c in ("b", "co", "ca", "e", "i")])
+     subcommands=[run("complete truehit " + c) for c in ("a", "b", "co", "ca", "e", "i")])
 run("continue")
 emit(counter=value("counter"), counted=run("truehit count 3"))
 run("truehit count 3 off")
@@ -470,7 +470,8 @@ emit(counter=value("counter"))
     t.match(r"LOCATION", first["prefix"])
     t.equal(first["complete"], "truehit explain 3\n", "completion")
     t.equal(first["subcommands"], [f"truehit {c}\n" for c in
-                                   ("breakpoints", "count", "calls", "explain", "ignore")],
+                                   ("accesses", "breakpoints", "count", "calls", "explain",
+                                    "ignore")],
             "subcommands")
     t.equal(second["counter"], "40", "counter after what was ignored")
     t.equal(third["counter"], "50", "counter at the next stop")

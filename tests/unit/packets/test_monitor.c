@@ -5,6 +5,7 @@
 
 #include "gdbstub/rsp/frame.h"
 #include "gdbstub/base/log.h"
+#include "gdbstub/packets/monitor_steps.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
@@ -125,6 +126,13 @@ struct error *last_hit_print(struct inferior *of, bool all, struct buffer *out)
 	return NULL;
 }
 
+struct error *monitor_accesses(struct client *of, const char *args, struct buffer *out)
+{
+	cr_assert_eq(of, &client);
+	buffer_printf(out, "accesses <%s>\n", args);
+	return NULL;
+}
+
 static void begin(void)
 {
 	TAILQ_INIT(&client.run->inferiors.list);
@@ -196,6 +204,8 @@ Test(monitor, commands_reach_their_handlers)
 {
 	_cleanup_buffer_ struct buffer text = {0};
 
+	assert_text("accesses write 0x10 8", "accesses <write 0x10 8>\n");
+	assert_text("accesses", "accesses <>\n");
 	assert_text("breakpoints", "the table\n");
 	assert_text("engines", "the engines\nthe slots\n");
 	assert_text("explain 2", "about 2\n");
