@@ -9,6 +9,7 @@
 #include "gdbstub/ir/lower.h"
 #include "gdbstub/agent/insn.h"
 #include "bpf/emit/compiler.h"
+#include "bpf/emit/emit_constants.h"
 #include "bpf/compiler/emit_epilogue.h"
 #include "bpf/emit/emit_where.h"
 #include "bpf/emit/emit_kernel_mode.h"
@@ -177,6 +178,7 @@ static void emit_begin(struct compiler *c)
 	variables_emit_unheld(c);
 	kernel_mode_emit_begin(c);
 	probe_emit_begin(c);
+	constants_emit_begin(c);
 	if (c->options->site.watch.len > 0)
 		watch_emit_clear(c);
 	variables_emit_begin(c);
@@ -190,6 +192,8 @@ static struct error *compile_conditions(struct compiler *c,
 
 	for (size_t i = 0; i < conditions->count && !*decided && !error; i++)
 		error = compile_condition(c, conditions->exprs[i], decided);
+	/* What follows has slots of its own. */
+	c->constants_apart = false;
 	return error;
 }
 
@@ -263,6 +267,8 @@ static struct error *finish(struct compiler *c, struct bpf_code *ret)
 		error = take_notes(&c->uncaptured, &ret->uncaptured);
 	ret->doubts = c->doubts;
 	ret->command_doubts = c->command_doubts;
+	memcpy(ret->constants, c->constants, sizeof(ret->constants));
+	ret->nconstants = c->nconstants;
 	if (!error)
 		error = bpf_emit_finish(&c->emitter, &ret->insns, &ret->count);
 	if (!error && c->captures) {
@@ -289,6 +295,8 @@ struct error *bpf_compile(const struct agent_list *conditions,
 	c.registers = options->arch->registers(&c.nregisters);
 	c.notes = &c.undecided;
 	variables_note_uses(&c, conditions);
+	c.constants_apart = options->constants_apart && conditions->count > 0 &&
+			    !agent_list_loops(conditions);
 	if (options->site.watch.stub_decides) {
 		error = compile_what_is_false(&c, conditions);
 	} else {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "gdbstub/agent/opcode.h"
+#include "bpf/emit/emit_constants.h"
 #include "bpf/emit/emit_exits.h"
 #include "bpf/emit/emit_print.h"
 #include "bpf/emit/emit_scratch.h"
@@ -169,23 +170,25 @@ static void compile_condition(struct compiler *c, const struct ir_insn *insn,
 	};
 	enum ir_compare compare = insn->compare;
 	struct ir_operand a = insn->a, b = insn->b;
-	uint8_t reg;
+	uint8_t reg, other = BPF_REG_2;
 
-	if (values_is_imm(a)) {
+	if (a.kind == IR_CONST) {
 		a = insn->b;
 		b = insn->a;
 		compare = ir_compare_swapped(compare);
 	}
 	reg = values_load(c, a, BPF_REG_1);
-	if (values_is_imm(b))
-		bpf_emit_jump(&c->emitter,
-			      bpf_jump_if_imm(ops[compare], reg, (int32_t)b.value),
-			      target);
-	else
-		bpf_emit_jump(
-			&c->emitter,
-			bpf_jump_if(ops[compare], reg, values_load(c, b, BPF_REG_2)),
-			target);
+	if (!constants_emit_load(c, b, other)) {
+		if (values_is_imm(b)) {
+			bpf_emit_jump(
+				&c->emitter,
+				bpf_jump_if_imm(ops[compare], reg, (int32_t)b.value),
+				target);
+			return;
+		}
+		other = values_load(c, b, other);
+	}
+	bpf_emit_jump(&c->emitter, bpf_jump_if(ops[compare], reg, other), target);
 }
 
 static void compile_branch(struct compiler *c, const struct ir_insn *insn)

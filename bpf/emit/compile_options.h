@@ -10,6 +10,7 @@
 #include "gdbstub/agent/capture.h"
 #include "gdbstub/agent/variables.h"
 #include "arch/arch.h"
+#include "bpf/shared/hits.h"
 
 /** What a program is made for. */
 enum bpf_kind {
@@ -97,6 +98,10 @@ struct bpf_compile_options {
 	uint64_t pid_ns_device, pid_ns_inode;
 	bool signed_division; /* the kernel takes signed BPF division */
 	const struct variable_cells *variables; /* who has which cell, or NULL */
+	/* What conditions compare with is in bpf_location.constants, so that conditions
+	 * of the same form have the same code; but not where they loop: the verifier is
+	 * to see that loops end. */
+	bool constants_apart;
 	bool all_maybe; /* a location without conditions is left to the stub */
 	/* About how many operations of loops one evaluation may take before it ends
 	 * in a maybe: the verifier walks through them all. */
@@ -132,6 +137,9 @@ struct bpf_code {
 	size_t count;
 	char *undecided;     /* why some paths end in maybe, for people; or NULL */
 	unsigned int doubts; /* 1 << enum bpf_doubt */
+	/* For bpf_location.constants. */
+	uint64_t constants[BPF_CONSTANTS_MAX];
+	unsigned int nconstants;
 	/* Why the stub runs commands, at all hits or where paths end so; or NULL. */
 	char *uncaptured;
 	unsigned int command_doubts; /* what else can make it run them; as doubts */

@@ -27,8 +27,9 @@ enum {
 	/* ... the others below the head of the record on BPF's stack. */
 	FRAME_SIZE = 512,
 	FRAME_RECORD = -(int)BPF_HIT_RECORD_HEAD,
-	FRAME_SLOTS = FRAME_RECORD - 8,
-	SLOTS_MAX = SLOT_REGS + (FRAME_SIZE + FRAME_RECORD) / 8,
+	FRAME_LOCATION = FRAME_RECORD - 8, /* as REG_LOCATION, for constants */
+	FRAME_SLOTS = FRAME_RECORD - 16,
+	SLOTS_MAX = SLOT_REGS + (FRAME_SIZE + FRAME_LOCATION) / 8,
 	/* 8 bytes for a helper to write to, where no record is yet. */
 	FRAME_SCRATCH = -8,
 	FRAME_OUTPUT = -16, /* the address of the record of commands */
@@ -69,6 +70,9 @@ struct compiler {
 	bool used_true, used_maybe;
 	unsigned int doubts, command_doubts; /* as in struct bpf_code */
 	struct program_variables variables;
+	bool constants_apart; /* of the conditions at hand */
+	uint64_t constants[BPF_CONSTANTS_MAX];
+	unsigned int nconstants;
 	bool reads_registers; /* some condition does, where the stub decides */
 	/* The commands, if they are captured. */
 	bool captures;

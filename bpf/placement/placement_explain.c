@@ -3,6 +3,8 @@
  * about it. */
 #include "bpf/placement/placement_explain.h"
 
+#include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "bpf/emit/compiler.h"
@@ -125,16 +127,36 @@ static const char *map_name(const struct bpf_compile_options *options, int fd)
 	return fd == options->output_fd ? "records of commands" : "empty";
 }
 
+/* Only emit_constants.c loads what is there through the register that it is loaded to.
+ */
+static const uint64_t *constant_of(const struct bpf_code *code,
+				   const struct bpf_insn *insn)
+{
+	const size_t start = offsetof(struct bpf_location, constants);
+	const size_t at = ((size_t)insn->off - start) / sizeof(*code->constants);
+
+	if (insn->src_reg != insn->dst_reg || insn->off < (int)start ||
+	    at >= code->nconstants)
+		return NULL;
+	return &code->constants[at];
+}
+
 /* Names registers of the thread, and what else the instruction alone does not tell. */
 static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 {
-	const struct bpf_compile_options *options = data;
+	const struct placement *placement = data;
+	const struct bpf_compile_options *options = &placement->programs->options;
+	const uint64_t *constant = constant_of(&placement->program->code, insn);
 	unsigned int count;
 	const struct reg_def *registers = options->arch->registers(&count);
 
 	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg != 0)
 		buffer_append_string(out, map_name(options, insn->imm));
-	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW) || insn->src_reg != REG_CONTEXT)
+	if (insn->code != (BPF_LDX | BPF_MEM | BPF_DW))
+		return;
+	if (constant)
+		buffer_printf(out, "0x%" PRIx64, *constant);
+	if (insn->src_reg != REG_CONTEXT)
 		return;
 	for (unsigned int i = 0; i < count; i++)
 		if (registers[i].bpf_offset == insn->off) {
@@ -147,7 +169,7 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 void placement_explain(struct engine *engine, const struct location *location,
 		       struct buffer *out)
 {
-	const struct placement *placement = location->engine_data;
+	struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
 
 	(void)engine;
@@ -155,8 +177,8 @@ void placement_explain(struct engine *engine, const struct location *location,
 		buffer_printf(out, "\nBPF program, %zu instructions%s:\n",
 			      program->code.count,
 			      program->refused ? ", which was refused" : "");
-		bpf_print(program->code.insns, program->code.count, comment,
-			  &placement->programs->options, out);
+		bpf_print(program->code.insns, program->code.count, comment, placement,
+			  out);
 	}
 	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (program->refused)

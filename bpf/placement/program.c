@@ -2,12 +2,11 @@
 #include "bpf/placement/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gdbstub/agent/expr.h"
-#include "gdbstub/agent/insn.h"
 #include "gdbstub/base/log.h"
 #include "bpf/compiler/compile.h"
 
@@ -28,6 +27,7 @@ void programs_init(struct programs *programs, struct bpf_kernel *kernel,
 	};
 	programs->options.stop_by_signal = stop_by_signal;
 	programs->options.variables = &kernel->shared->variables;
+	programs->options.constants_apart = true;
 	TAILQ_INIT(&programs->list);
 }
 
@@ -37,6 +37,7 @@ static void program_free(struct program *program)
 	agent_list_clear(&program->commands);
 	cleanup_close(&program->fd);
 	bpf_code_deinit(&program->code);
+	free(program->form);
 	free(program->refused);
 	free(program->log);
 	free(program);
@@ -209,14 +210,6 @@ static struct error *compile_and_load(struct program *program,
 	return load(options->site.kind, &program->code, &program->fd, &program->log);
 }
 
-static bool any_loops(const struct agent_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (agent_expr_jumps_back(list->exprs[i]))
-			return true;
-	return false;
-}
-
 /* What the verifier has refused is made easier for it, once: a refusal can take it
  * most of a second, and gdb waits for our answer. */
 static struct error *try_to_load(struct program *program,
@@ -225,8 +218,8 @@ static struct error *try_to_load(struct program *program,
 	struct error *error;
 
 	options.loop_steps = LOOP_STEPS;
-	options.hide_constants =
-		any_loops(&program->conditions) || any_loops(&program->commands);
+	options.hide_constants = agent_list_loops(&program->conditions) ||
+				 agent_list_loops(&program->commands);
 	error = compile_and_load(program, &options);
 	if (!error || error_errno(error) != 0)
 		return error;
@@ -276,10 +269,94 @@ struct error *program_error(int err)
 			    BPF_LOCATIONS_MAX);
 }
 
-static struct error *program_make(struct programs *programs,
-				  const struct agent_list *conditions,
-				  const struct agent_list *commands,
-				  const struct bpf_site *site, struct program **ret)
+/* ---- conditions of the same form ---- */
+
+/* Without instructions, it has none: as loops are made easier for the verifier, or as
+ * the compiler does not take it. */
+static struct error *make_form(const struct programs *programs,
+			       const struct agent_list *conditions,
+			       const struct agent_list *commands,
+			       const struct bpf_site *site, struct bpf_code *ret)
+{
+	struct bpf_compile_options options = programs->options;
+	struct error *error;
+
+	*ret = (struct bpf_code){0};
+	if (agent_list_loops(conditions) || agent_list_loops(commands))
+		return NULL;
+	options.site = *site;
+	error = bpf_compile(conditions, commands, &options, ret);
+	if (!error || error_errno(error) != 0)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+static bool has_form(const struct program *program, const struct bpf_code *form)
+{
+	const struct bpf_insn *insns =
+		program_is_told(program) ? program->code.insns : program->form;
+
+	return insns && !program->refused && program->code.count == form->count &&
+	       memcmp(insns, form->insns, form->count * sizeof(*insns)) == 0;
+}
+
+static struct program *find_like(const struct programs *programs,
+				 const struct bpf_code *form,
+				 const struct agent_list *commands,
+				 const struct bpf_site *site)
+{
+	struct program *program;
+
+	if (!form->insns)
+		return NULL;
+	TAILQ_FOREACH (program, &programs->list, link)
+		if ((program->users == 0 || program_is_told(program)) &&
+		    has_form(program, form) &&
+		    agent_list_equal(&program->commands, commands) &&
+		    site_equal(&program->site, site))
+			return program;
+	return NULL;
+}
+
+/* What is loaded for it is for these conditions now. */
+static struct error *adopt(struct program *program, const struct agent_list *conditions,
+			   struct bpf_code *form)
+{
+	if (agent_list_set(&program->conditions, conditions) < 0)
+		return error_create(ENOMEM, "a program for the kernel");
+	if (program_is_told(program)) {
+		free(form->insns);
+	} else {
+		free(program->form);
+		program->form = form->insns;
+	}
+	form->insns = take_ptr(program->code.insns);
+	bpf_code_deinit(&program->code);
+	program->code = *form;
+	*form = (struct bpf_code){0};
+	return NULL;
+}
+
+/* What is loaded for the other one is for it, too. */
+static struct error *share(struct program *program, const struct program *other,
+			   struct bpf_code *form)
+{
+	program->fd = fcntl(other->fd, F_DUPFD_CLOEXEC, 3);
+	if (program->fd < 0)
+		return error_create(errno, "a program for the kernel");
+	program->code = *form;
+	*form = (struct bpf_code){0};
+	return NULL;
+}
+
+/* ---- the cache ---- */
+
+/* One that is new, for which what is loaded for @like serves as well, or NULL. */
+static struct error *
+program_add(struct programs *programs, const struct agent_list *conditions,
+	    const struct agent_list *commands, const struct bpf_site *site,
+	    const struct program *like, struct bpf_code *form, struct program **ret)
 {
 	struct program *program = NULL;
 	struct error *error;
@@ -287,14 +364,50 @@ static struct error *program_make(struct programs *programs,
 
 	if (r < 0)
 		return program_error(r);
-	error = make_code(programs, program);
+	error = like ? share(program, like, form) : make_code(programs, program);
 	if (error) {
 		program_destroy(programs, program);
 		return error;
 	}
+	if (!program_is_told(program))
+		program->form = take_ptr(form->insns);
 	TAILQ_INSERT_HEAD(&programs->list, program, link);
 	*ret = program;
 	return NULL;
+}
+
+static struct error *program_make(struct programs *programs,
+				  const struct agent_list *conditions,
+				  const struct agent_list *commands,
+				  const struct bpf_site *site, struct program **ret)
+{
+	_cleanup_(bpf_code_deinit) struct bpf_code form = {0};
+	struct error *error = make_form(programs, conditions, commands, site, &form);
+	struct program *like;
+
+	if (error)
+		return error;
+	like = find_like(programs, &form, commands, site);
+	if (!like || like->users > 0)
+		return program_add(programs, conditions, commands, site, like, &form,
+				   ret);
+	error = adopt(like, conditions, &form);
+	if (error)
+		return error;
+	programs->nidle--;
+	*ret = like;
+	return NULL;
+}
+
+/* All counts are zero, and its conditions compare with what they are to. */
+static void begin_location(const struct programs *programs,
+			   const struct program *program, unsigned int index)
+{
+	struct bpf_location *location = &programs->kernel->shared->locations[index];
+
+	*location = (struct bpf_location){0};
+	memcpy(location->constants, program->code.constants,
+	       sizeof(location->constants));
 }
 
 struct error *program_get(struct programs *programs,
@@ -312,9 +425,6 @@ struct error *program_get(struct programs *programs,
 	program = find_free(programs, conditions, commands, site);
 	if (program) {
 		programs->nidle -= program->users == 0;
-		if (!program_is_told(program))
-			programs->kernel->shared->locations[program->location] =
-				(struct bpf_location){0};
 	} else {
 		struct error *error =
 			program_make(programs, conditions, commands, site, &program);
@@ -322,6 +432,8 @@ struct error *program_get(struct programs *programs,
 		if (error)
 			return error;
 	}
+	if (!program_is_told(program))
+		begin_location(programs, program, program->location);
 	program->users++;
 	*ret = program;
 	return NULL;
@@ -348,7 +460,14 @@ void program_put(struct programs *programs, struct program *program)
 
 int program_take_location(struct programs *programs, const struct program *program)
 {
-	return program_is_told(program) ? take_index(programs) : (int)program->location;
+	int index;
+
+	if (!program_is_told(program))
+		return (int)program->location;
+	index = take_index(programs);
+	if (index >= 0)
+		begin_location(programs, program, (unsigned int)index);
+	return index;
 }
 
 void program_give_location(struct programs *programs, const struct program *program,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loaded programs, kept for when the same conditions and commands come back:
- * gdb takes breakpoints out and puts them in again all the time.
+ * gdb takes breakpoints out and puts them in again all the time. Conditions that differ
+ * only in what they compare with are the same to the kernel, which finds that in
+ * bpf_location.constants: so none is loaded for a value that has not been seen yet.
  *
  * A program that is told its location (bpf_is_told) serves as many as there are at the
  * same time: it takes the kernel most of a millisecond to verify one. Any other counts
@@ -34,6 +36,10 @@ struct program {
 	int fd;
 	unsigned int users;
 	struct bpf_code code; /* compiled for the lists: loaded, unless .refused */
+	/* The instructions as they were for the location 0, the same for all conditions
+	 * of this form. Owned; NULL: it is told its location, or no others are of its
+	 * form. */
+	struct bpf_insn *form;
 	/* Why the kernel did not take the code, in a line: the verifier's last
 	 * words, or that there is none. What is loaded instead calls every hit a
 	 * maybe. Owned; NULL: it was taken. */

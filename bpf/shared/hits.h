@@ -23,6 +23,8 @@
 enum {
 	BPF_LOCATIONS_MAX = 1023,
 	BPF_LOCATION_MASK = 1023, /* what an index is made of */
+	/* As many as there are registers that can be compared, and some. */
+	BPF_CONSTANTS_MAX = 40,
 };
 
 /** What a program decided about a hit. False hits leave no record. */
@@ -47,6 +49,7 @@ struct bpf_location {
 	uint64_t pc;		 /* ... in a pad: the PC that threads there stand for */
 	uint64_t text[2]; /* ... and its instruction after the trap (uprobe_program.h)
 			   */
+	uint64_t constants[BPF_CONSTANTS_MAX]; /* what its conditions compare with */
 };
 
 /** Entries are found by a thread's bucket, at one of its places. */

@@ -43,6 +43,14 @@ bool agent_list_equal(const struct agent_list *a, const struct agent_list *b)
 	return true;
 }
 
+bool agent_list_loops(const struct agent_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (agent_expr_jumps_back(list->exprs[i]))
+			return true;
+	return false;
+}
+
 void agent_list_clear(struct agent_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)

@@ -17,6 +17,8 @@ int agent_list_append(struct agent_list *list, struct agent_expr *expr);
 int agent_list_set(struct agent_list *list, const struct agent_list *from);
 /** The same expressions in the same order? */
 bool agent_list_equal(const struct agent_list *a, const struct agent_list *b);
+/** Does any of them jump back? */
+bool agent_list_loops(const struct agent_list *list);
 /** Gives all references back; the list is empty. */
 void agent_list_clear(struct agent_list *list);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +25,15 @@ static void tear_down(void)
 	bpf_kernel_deinit(&kernel);
 }
 
-static struct agent_expr *constant(unsigned int value)
+/* Each value makes other code. */
+static struct agent_expr *sum(unsigned int value)
 {
-	return EXPR(CONST16(value), AGENT_END);
+	return EXPR(REG(0), CONST16(value), AGENT_ADD, AGENT_END);
 }
 
-static struct program *get_for(unsigned int value, const struct bpf_site *site)
+/* A used program; takes the condition over. */
+static struct program *get_expr(struct agent_expr *expr, const struct bpf_site *site)
 {
-	struct agent_expr *expr = constant(value);
 	const struct agent_list conditions = {&expr, 1};
 	struct program *program = NULL;
 	_cleanup_error_ struct error *error =
@@ -42,7 +44,12 @@ static struct program *get_for(unsigned int value, const struct bpf_site *site)
 	return program;
 }
 
-/* A used program whose condition is that constant. */
+static struct program *get_for(unsigned int value, const struct bpf_site *site)
+{
+	return get_expr(sum(value), site);
+}
+
+/* A used program whose condition has that value in it. */
 static struct program *get(unsigned int value)
 {
 	return get_for(value, NULL);
@@ -76,7 +83,7 @@ Test(program, comes_back_for_the_same_conditions)
 
 Test(program, commands_tell_programs_apart)
 {
-	struct agent_expr *expr = constant(0);
+	struct agent_expr *expr = sum(0);
 	const struct agent_list list = {&expr, 1};
 	struct program *plain = get(0), *with_commands = NULL;
 	_cleanup_error_ struct error *error = NULL;
@@ -149,6 +156,134 @@ Test(program, one_that_is_told_its_location_serves_many)
 	cr_expect_eq(programs.nidle, 0, "one user is left");
 	program_put(&programs, first);
 	cr_expect_eq(programs.nidle, 1);
+}
+
+static struct agent_expr *equals(unsigned int number, unsigned int value)
+{
+	return EXPR(REG(number), CONST16(value), AGENT_EQUAL, AGENT_END);
+}
+
+static struct agent_expr *equals_much(unsigned int number)
+{
+	return EXPR(REG(number), CONST64(0x0102030405060708), AGENT_EQUAL, AGENT_END);
+}
+
+/* What the kernel has it by. */
+static uint32_t kernel_id(const struct program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	cr_assert_eq(bpf_obj_get_info_by_fd(program->fd, &info, &size), 0);
+	return info.id;
+}
+
+static uint64_t first_constant(unsigned int location)
+{
+	return kernel.shared->locations[location].constants[0];
+}
+
+/* No other is loaded for it. */
+Test(program, what_is_compared_with_is_apart)
+{
+	struct program *program = get_expr(equals(0, 5), NULL), *other;
+	const uint32_t id = kernel_id(program);
+
+	cr_expect_eq(first_constant(program->location), 5);
+	other = get_expr(equals(0, 6), NULL);
+	cr_expect_neq(other, program, "two locations at once");
+	cr_expect_eq(first_constant(other->location), 6);
+	program_put(&programs, program);
+	program = get_expr(equals(0, 7), NULL);
+	cr_expect_eq(kernel_id(program), id);
+	cr_expect_eq(first_constant(program->location), 7);
+	program_put(&programs, program);
+	program = get_expr(equals_much(0), NULL);
+	cr_expect_eq(kernel_id(program), id);
+	cr_expect_eq(first_constant(program->location), 0x0102030405060708);
+	program_put(&programs, program);
+	cr_expect_eq(get_expr(equals_much(0), NULL), program, "the same again");
+	cr_expect_eq(first_constant(program->location), 0x0102030405060708);
+	cr_expect_eq(programs.nidle, 0);
+	cr_expect_neq(kernel_id(get_expr(equals(1, 7), NULL)), id, "another register");
+}
+
+Test(program, one_that_is_told_its_location_serves_all_constants)
+{
+	const struct bpf_site site = {.kind = BPF_KIND_UPROBE_MULTI, .insn_len = 3};
+	struct program *first = get_expr(equals(0, 5), &site),
+		       *second = get_expr(equals(0, 6), &site);
+	int a = program_take_location(&programs, first),
+	    b = program_take_location(&programs, second);
+
+	cr_assert_geq(a, 0);
+	cr_assert_geq(b, 0);
+	cr_expect_eq(kernel_id(first), kernel_id(second));
+	cr_expect_eq(first_constant((unsigned int)a), 5);
+	cr_expect_eq(first_constant((unsigned int)b), 6);
+	program_give_location(&programs, first, (unsigned int)a);
+	program_put(&programs, first);
+	cr_expect_eq(first_constant((unsigned int)b), 6, "they go by themselves");
+	cr_expect_geq(fcntl(second->fd, F_GETFD), 0);
+	cr_expect_eq(get_expr(equals(0, 8), &site), first, "one that nobody uses");
+	cr_expect_eq(programs.nidle, 0);
+}
+
+/* Of a printf without arguments. */
+static struct agent_expr *prints(const char *format)
+{
+	static struct text text;
+
+	text = (struct text){0};
+	text_printf(&text, format, 0);
+	return text_command(&text);
+}
+
+/* They print something else. */
+Test(program, commands_are_of_no_form)
+{
+	struct agent_expr *command = prints("a"), *other = prints("b");
+	struct agent_expr *five = equals(0, 5), *six = equals(0, 6);
+	const struct agent_list commands = {&command, 1}, others = {&other, 1};
+	struct program *program = NULL, *second = NULL;
+
+	cr_assert_null(program_get(&programs, &(struct agent_list){&five, 1}, &commands,
+				   NULL, &program));
+	program_put(&programs, program);
+	cr_assert_null(program_get(&programs, &(struct agent_list){&six, 1}, &others,
+				   NULL, &second));
+	cr_expect_neq(second, program);
+	program_put(&programs, second);
+	cr_assert_null(program_get(&programs, &(struct agent_list){&six, 1}, &commands,
+				   NULL, &second));
+	cr_expect_eq(second, program);
+	cr_expect_eq(first_constant(second->location), 6);
+	agent_expr_unref(command);
+	agent_expr_unref(other);
+	agent_expr_unref(five);
+	agent_expr_unref(six);
+}
+
+/* More than there is room for: the rest is in the code. */
+Test(program, constants_beyond_are_in_the_code)
+{
+	static struct text text[2];
+	struct program *program;
+	uint32_t id;
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int j = 0; j <= BPF_CONSTANTS_MAX; j++) {
+			const unsigned int value = j == BPF_CONSTANTS_MAX ? i : 7;
+
+			text_put(&text[i], REG(j % 16), CONST16(value), AGENT_EQUAL);
+			if (j > 0)
+				text_put(&text[i], AGENT_BIT_AND);
+		}
+	program = get_expr(text_expr(&text[0]), NULL);
+	cr_expect_eq(program->code.nconstants, BPF_CONSTANTS_MAX);
+	id = kernel_id(program);
+	program_put(&programs, program);
+	cr_expect_neq(kernel_id(get_expr(text_expr(&text[1]), NULL)), id);
 }
 
 Test(program, idle_ones_are_bounded)
