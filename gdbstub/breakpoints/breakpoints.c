@@ -19,6 +19,7 @@
 #include "gdbstub/text/trap.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/text/traps.h"
+#include "gdbstub/locations/wanted_state.h"
 #include "gdbstub/breakpoints/watch.h"
 
 struct breakpoints *breakpoints_create(struct inferior *inferior,
@@ -164,7 +165,8 @@ static struct error *location_update(struct breakpoints *breakpoints,
 				     const struct commands *commands)
 {
 	struct error *error = NULL;
-	bool same = agent_list_equal(&location->conditions, conditions) &&
+	int err;
+	bool same = agent_list_equal(&location->asked, conditions) &&
 		    agent_list_equal(&location->commands.list, &commands->list);
 	bool stays = same && is_intact(location);
 
@@ -173,8 +175,9 @@ static struct error *location_update(struct breakpoints *breakpoints,
 	if (!same)
 		counts_clear(&location->counts);
 	location->wanted = true;
-	if (location_set(location, conditions, commands) < 0)
-		error = error_create(ENOMEM, "breakpoint");
+	err = location_set(location, conditions, commands);
+	if (err < 0)
+		error = error_create(-err, "breakpoint");
 	else if (!stays)
 		error = install_if_possible(breakpoints, location);
 	if (error) {
@@ -258,7 +261,7 @@ struct error *breakpoints_hand(struct breakpoints *breakpoints,
 		handed_find(&breakpoints->handed, type, addr, len);
 	struct location *location = location_find(breakpoints, type, addr, len);
 	bool affected = location && location->wanted &&
-			agent_list_equal(&location->conditions, before) &&
+			agent_list_equal(&location->asked, before) &&
 			!agent_list_equal(before, conditions);
 	int err = handed_set(&breakpoints->handed, type, addr, len, conditions);
 
@@ -285,6 +288,27 @@ struct error *breakpoints_unhand_all(struct breakpoints *breakpoints)
 	}
 	handed_clear(&breakpoints->handed);
 	return error;
+}
+
+struct error *breakpoints_want_state(struct breakpoints *breakpoints,
+				     struct location *location,
+				     struct wanted_state *state)
+{
+	const bool was_in = location->state != LOCATION_OUT;
+	struct wanted_state *before = location->wanted_state;
+	int err;
+
+	location_take_out(location, false);
+	counts_clear(&location->counts);
+	location->wanted_state = state;
+	err = location_set(location, &location->asked, &location->commands);
+	if (err < 0) {
+		location->wanted_state = before;
+		wanted_state_destroy(state);
+		return error_create(-err, "a state for this breakpoint");
+	}
+	wanted_state_destroy(before);
+	return was_in ? install_if_possible(breakpoints, location) : NULL;
 }
 
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,
@@ -337,6 +361,17 @@ bool breakpoints_persist(const struct breakpoints *breakpoints)
 	return false;
 }
 
+/* 0, or as location_set(): then it has all hits. */
+static int inherit_state(struct location *copy, const struct location *location)
+{
+	if (!location->wanted_state)
+		return 0;
+	copy->wanted_state = wanted_state_copy(location->wanted_state);
+	if (!copy->wanted_state)
+		return -ENOMEM;
+	return location_set(copy, &location->asked, &location->commands);
+}
+
 void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent)
 {
 	struct location *location, *copy;
@@ -350,9 +385,9 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 			continue;
 		child->last_number = location->number - 1; /* the same numbers */
 		copy = location_add(child, location->type, location->addr,
-				    location->len, &location->conditions,
+				    location->len, &location->asked,
 				    &location->commands);
-		if (!copy) {
+		if (!copy || inherit_state(copy, location) < 0) {
 			log_warning("out of memory: process %d does not stop at 0x%jx",
 				    child->inferior->pid, (uintmax_t)location->addr);
 			continue;

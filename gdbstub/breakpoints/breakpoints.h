@@ -35,6 +35,11 @@ struct error *breakpoints_hand(struct breakpoints *breakpoints,
 			       unsigned int len, const struct agent_list *conditions);
 /** Withdraws all of them. */
 struct error *breakpoints_unhand_all(struct breakpoints *breakpoints);
+/** What else must hold at its hits, from now on; takes over @state, NULL: nothing. It
+ * is out if it cannot be put in again. */
+struct error *breakpoints_want_state(struct breakpoints *breakpoints,
+				     struct location *location,
+				     struct wanted_state *state);
 /** z: no longer wanted, by inferiors that share the memory either; no error if it never
  * was. */
 void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type type,

@@ -101,9 +101,11 @@ struct location {
 	unsigned int number; /* of the inferior's locations, for people; from 1 up */
 	enum breakpoint_type type;
 	uint64_t addr;
-	unsigned int len;	      /* the packet's kind: bytes to watch */
-	struct agent_list conditions; /* one has to hold; none: always */
-	struct commands commands;     /* if there are any, they run instead of a stop */
+	unsigned int len;		   /* the packet's kind: bytes to watch */
+	struct agent_list conditions;	   /* one has to hold; none: always */
+	struct agent_list asked;	   /* ... as the client has them, without */
+	struct wanted_state *wanted_state; /* what else must hold, or NULL. Owned. */
+	struct commands commands; /* if there are any, they run instead of a stop */
 
 	bool wanted; /* the client wants it now */
 	enum location_state state;

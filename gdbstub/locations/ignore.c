@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gdbstub/base/cleanup.h"
-#include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/locations/location_name.h"
 
@@ -30,22 +29,6 @@ void ignore_describe(struct location *location, struct buffer *out)
 		buffer_printf(out, "ignores all but hit %" PRId64, left + 1);
 	else if (left > 0)
 		buffer_printf(out, "ignores its next %" PRId64 " hits", left);
-}
-
-/* "hbreak 2 at main+0x5f" */
-static void append_name(struct buffer *out, const struct location *location)
-{
-	_cleanup_buffer_ struct buffer symbol = {0};
-	struct symbols *symbols = symbols_create(location->inferior);
-
-	symbols_print(symbols, location->addr, &symbol);
-	symbols_destroy(symbols);
-	buffer_printf(out, "%s %u at ", breakpoint_type_name(location->type),
-		      location->number);
-	if (symbol.len > 0)
-		buffer_append_string(out, buffer_string(&symbol));
-	else
-		buffer_printf(out, "0x%" PRIx64, location->addr);
 }
 
 /* Cuts the last word off @text and returns it; NULL: there is but one. */
@@ -105,7 +88,7 @@ struct error *ignore_next(struct inferior *inferior, const char *args,
 		buffer_printf(out, "Will ignore next %" PRId64 " hits of ", count);
 	else
 		buffer_append_string(out, "Will ignore no hits of ");
-	append_name(out, location);
+	location_name_append(out, location);
 	buffer_append_string(out, ".\n");
 	return NULL;
 }
@@ -122,7 +105,7 @@ struct error *ignore_all_but(struct inferior *inferior, const char *args,
 		return error;
 	gate_set_single(ignore_gate(location), number - 1);
 	buffer_printf(out, "Will ignore all but hit %" PRId64 " of ", number);
-	append_name(out, location);
+	location_name_append(out, location);
 	buffer_append_string(out, ".\n");
 	return NULL;
 }
@@ -146,7 +129,7 @@ struct error *ignore_all(struct inferior *inferior, const char *args,
 	gate_set(ignore_gate(location), on ? GATE_ENDLESS : 0);
 	buffer_append_string(out,
 			     on ? "Will only count hits of " : "Will stop at hits of ");
-	append_name(out, location);
+	location_name_append(out, location);
 	buffer_append_string(out, ".\n");
 	return NULL;
 }

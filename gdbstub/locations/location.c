@@ -5,6 +5,7 @@
 
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/locations/wanted_state.h"
 
 static const char *const type_names[] = {
 	[BREAKPOINT_SOFTWARE] = "break", [BREAKPOINT_HARDWARE] = "hbreak",
@@ -20,8 +21,11 @@ const char *breakpoint_type_name(enum breakpoint_type type)
 int location_set(struct location *location, const struct agent_list *conditions,
 		 const struct commands *commands)
 {
-	int err = agent_list_set(&location->conditions, conditions);
+	int err = agent_list_set(&location->asked, conditions);
 
+	if (err == 0)
+		err = wanted_state_join(location->wanted_state, &location->asked,
+					&location->conditions);
 	if (err == 0)
 		err = agent_list_set(&location->commands.list, &commands->list);
 	location->commands.persistent = commands->persistent;
@@ -51,6 +55,8 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 	TAILQ_REMOVE(&breakpoints->locations, location, link);
 	index_remove(breakpoints, location);
 	agent_list_clear(&location->conditions);
+	agent_list_clear(&location->asked);
+	wanted_state_destroy(location->wanted_state);
 	agent_list_clear(&location->commands.list);
 	counts_clear(&location->counts);
 	free(location);

@@ -47,7 +47,8 @@ const char *breakpoint_type_name(enum breakpoint_type type);
 struct location *location_find(struct breakpoints *breakpoints,
 			       enum breakpoint_type type, uint64_t addr,
 			       unsigned int len);
-/** Replaces its conditions and commands; takes references. 0 or -ENOMEM. */
+/** Replaces its conditions and commands; takes references. 0, or as
+ * wanted_state_join(). */
 int location_set(struct location *location, const struct agent_list *conditions,
 		 const struct commands *commands);
 /** Nothing if it is out already. @gone as in engine_ops.remove. */

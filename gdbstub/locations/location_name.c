@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "gdbstub/symbols/symbols.h"
@@ -153,4 +154,19 @@ struct error *location_named(struct inferior *inferior, const char *text,
 			0, "%u locations are at %s: %s; name one by its number", count,
 			text, buffer_string(&numbers));
 	return NULL;
+}
+
+void location_name_append(struct buffer *out, const struct location *location)
+{
+	_cleanup_buffer_ struct buffer symbol = {0};
+	struct symbols *symbols = symbols_create(location->inferior);
+
+	symbols_print(symbols, location->addr, &symbol);
+	symbols_destroy(symbols);
+	buffer_printf(out, "%s %u at ", breakpoint_type_name(location->type),
+		      location->number);
+	if (symbol.len > 0)
+		buffer_append_string(out, buffer_string(&symbol));
+	else
+		buffer_printf(out, "0x%" PRIx64, location->addr);
 }

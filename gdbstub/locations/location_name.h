@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What users type to name a location. */
+/* What users type to name a location, and are shown. */
 #ifndef TRUEHIT_LOCATIONS_LOCATION_NAME_H
 #define TRUEHIT_LOCATIONS_LOCATION_NAME_H
 
@@ -14,5 +14,7 @@
  */
 struct error *location_named(struct inferior *inferior, const char *text,
 			     struct location **ret);
+/** Appends "hbreak 2 at main+0x5f". */
+void location_name_append(struct buffer *out, const struct location *location);
 
 #endif

@@ -80,17 +80,6 @@ static struct error *begin(struct client *client, struct cursor *args,
 	return NULL;
 }
 
-/* Puts what has changed in place at once if threads run. @error: of the change. */
-static struct error *finish(struct client *client, struct error *error)
-{
-	struct error *other = run_unpause(client->run);
-
-	if (!error)
-		return other;
-	error_destroy(other);
-	return error;
-}
-
 static struct error *insert(struct client *client, struct breakpoints *breakpoints,
 			    const struct zpacket *packet, const struct wishes *wishes)
 {
@@ -102,7 +91,7 @@ static struct error *insert(struct client *client, struct breakpoints *breakpoin
 		error = breakpoints_insert(
 			breakpoints, (enum breakpoint_type)packet->type, packet->addr,
 			packet->kind, &wishes->conditions, &wishes->commands);
-	return finish(client, error);
+	return run_unpause(client->run, error);
 }
 
 struct error *packet_Z(struct client *client, struct cursor *args, struct buffer *reply)
@@ -156,7 +145,7 @@ struct error *packet_z(struct client *client, struct cursor *args, struct buffer
 	run_pause(client->run);
 	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
 			   packet.kind);
-	error = finish(client, check_place(breakpoints, &packet));
+	error = run_unpause(client->run, check_place(breakpoints, &packet));
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;
@@ -231,7 +220,7 @@ struct error *packet_QTruehit_WatchCondition(struct client *client, struct curso
 	error = all ? breakpoints_unhand_all(breakpoints)
 		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,
 				       packet.addr, packet.kind, &wishes.conditions);
-	error = finish(client, error);
+	error = run_unpause(client->run, error);
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;

@@ -37,18 +37,14 @@ static bool take_number(const char **at, uint64_t *ret)
 static struct error *begin(struct client *client, struct inferior *inferior,
 			   const struct access_log_options *options, struct buffer *out)
 {
-	struct error *error, *error_of_run;
+	struct error *error;
 
 	client_end_accesses(client);
 	run_pause(client->run);
 	error = access_log_begin(inferior, options, &client->accesses);
-	error_of_run = run_unpause(client->run);
-	if (error) {
-		error_destroy(error_of_run);
+	error = run_unpause(client->run, error);
+	if (error)
 		return error;
-	}
-	if (error_of_run)
-		return error_of_run;
 	buffer_printf(out, "%s of %ju byte%s at 0x%jx are counted.\n",
 		      options->reads ? "Accesses" : "Writes", (uintmax_t)options->len,
 		      options->len == 1 ? "" : "s", (uintmax_t)options->addr);

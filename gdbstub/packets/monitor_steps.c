@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gdbstub/breakpoints/until_state.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/monitor/counters.h"
@@ -100,4 +101,15 @@ struct error *monitor_until_count(struct client *client, const char *args,
 				    args);
 	show_left(&thread->control->retired, out);
 	return NULL;
+}
+
+struct error *monitor_until_state(struct client *client, const char *args,
+				  struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	run_pause(client->run);
+	return run_unpause(client->run, until_state(inferior, args, out));
 }

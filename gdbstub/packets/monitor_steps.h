@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The monitor commands about steps and accesses, rows of the table in monitor_packet.c,
- * and what such commands are. */
+/* The monitor commands for which threads run or pause, rows of the table in
+ * monitor_packet.c, and what such commands are. */
 #ifndef TRUEHIT_PACKETS_MONITOR_STEPS_H
 #define TRUEHIT_PACKETS_MONITOR_STEPS_H
 
@@ -19,6 +19,7 @@ typedef struct error *monitor_handler(struct client *client, const char *args,
 /* monitor_accesses.c */
 monitor_handler monitor_accesses;
 /* monitor_steps.c */
-monitor_handler monitor_counters, monitor_stepi, monitor_until_count;
+monitor_handler monitor_counters, monitor_stepi, monitor_until_count,
+	monitor_until_state;
 
 #endif

@@ -268,19 +268,22 @@ void run_pause(struct run *run)
 		halt_all(run);
 }
 
-struct error *run_unpause(struct run *run)
+struct error *run_unpause(struct run *run, struct error *error)
 {
 	struct inferior *inferior;
-	struct error *error = NULL;
+	struct error *other = NULL;
 
 	if (!run->running)
-		return NULL;
+		return error;
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
-		if (!error && !inferior->control->pending_stop &&
+		if (!other && !inferior->control->pending_stop &&
 		    !inferior->control->hidden)
-			error = breakpoints_commit(inferior->breakpoints, false);
+			other = breakpoints_commit(inferior->breakpoints, false);
 	}
 	proceed_all(run);
+	if (!error)
+		return other;
+	error_destroy(other);
 	return error;
 }
 

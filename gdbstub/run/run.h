@@ -55,9 +55,10 @@ void run_set_action(struct run *run, struct thread *thread,
  */
 struct error *run_resume(struct run *run);
 /** Between these two nothing runs, so that breakpoints can be changed; nobody is told.
- * An error of run_unpause is one of committing. */
+ * run_unpause returns @error, which is that of the change, or else one of committing.
+ */
 void run_pause(struct run *run);
-struct error *run_unpause(struct run *run);
+struct error *run_unpause(struct run *run, struct error *error);
 /**
  * Takes what the kernel has to tell (never blocks). True: *stop is to be reported,
  * and everything is stopped. Non-stop mode: only that thread is; no other stop is

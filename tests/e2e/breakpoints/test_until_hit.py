@@ -147,3 +147,79 @@ emit(texts=[run("truehit until-state " + line) for line in ("", "*body rax", "*b
     for text in result["texts"]:
         t.match("^error: ", text)
     t.match(r"expected LOCATION \[REGISTER=VALUE\.\.\.\]", result["texts"][0])
+
+
+STATES = int(os.environ.get("UNTIL_STATE", 100))
+RANDOM = """
+import os, random, re
+def loaded(pid):
+    '''The programs that the server holds in the kernel.'''
+    texts = []
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            texts.append(open(f"/proc/{pid}/fdinfo/{name}").read())
+        except OSError:
+            pass
+    return sorted(set(re.findall(r"^prog_id:\\t(\\d+)", "\\n".join(texts), re.M)))
+def until(passes):
+    run(f"monitor until-state body {SECOND}={passes}")
+    run("continue")
+    return int(gdb.parse_and_eval("$" + SECOND)) if alive() else -1
+run("set breakpoint always-inserted on")
+run("break *body")
+"""
+
+
+def test_random_states(t):
+    """Each by the monitor command; no program is loaded for another one.
+    UNTIL_STATE=1000 has so many with each engine."""
+    t.truehit_only("until-state")
+    t.need_any_engine()
+    passes = STATES * 20
+    for engine in engines(t):
+        kind, _, pads = engine.partition(" ")
+        server = t.server("--once", "COMM", t.prog("threads"), "1", str(passes))
+        gdb = t.gdb(server, f"monitor set engine {kind}", f"monitor set pads {ENGINES[engine]}",
+                    "tbreak worker", "continue", prog=t.prog("threads"), python=f"""
+SECOND = {SECOND!r}
+{RANDOM}
+wanted = sorted(random.Random(22).sample(range(100, {passes}), {STATES}))
+first = until(50)
+before = loaded({server.serving})
+found = [until(number) for number in wanted]
+table = run("monitor breakpoints")
+explained = run("monitor explain body")
+off = run("monitor until-state body off") if alive() else ""
+run("continue") if alive() and found[-1] < {passes} - 1 else None
+emit(first=first, wrong=[pair for pair in zip(wanted, found) if pair[0] != pair[1]],
+     loaded=[before, loaded({server.serving})], table=table, explained=explained, off=off,
+     next=int(gdb.parse_and_eval("$" + SECOND)), last=found[-1])
+run("kill")
+""")
+        result = gdb.results[0]
+        t.equal(result["first"], 50, f"the first state, {engine}")
+        t.equal(result["wrong"], [], f"passes, {engine}")
+        before, after = map(set, result["loaded"])
+        # One that is hit often may get another engine, or a pad.
+        t.check(len(after - before) <= 1, f"{len(after - before)} programs, {engine}")
+        t.match(rf"^Condition: \${SECOND} == {result['last']}$", result["explained"])
+        t.match(r"Will stop in all states at break \d+ at body", result["off"])
+        t.equal(result["next"], result["last"] + 1, "without a state, the next pass")
+
+
+def test_states_that_the_monitor_refuses(t):
+    t.truehit_only("until-state")
+    refused = {
+        "": "expected a location and REG", "body": "expected a location and REG",
+        f"body {SECOND}": "expected a location and REG", f"99 {SECOND}=1": "no location",
+        f"body {SECOND}=x": "number of 64 bits", "body nothing=1": "no register 'nothing'",
+        f"body {SECOND}=1 x": "expected REGISTER=VALUE, not 'x'",
+        f"barrier {SECOND}=1": "a watchpoint stops at no state"}
+    server = t.server("--once", "COMM", t.prog("threads"), "1", "200")
+    gdb = t.gdb(server, "set breakpoint always-inserted on", "tbreak worker", "continue",
+                "break *body", "watch *(int *)&barrier",
+                *[f"monitor until-state {line}".strip() for line in refused],
+                "monitor explain body", "kill", prog=t.prog("threads"))
+    for line, regex in refused.items():
+        t.match(regex, gdb.output(), line)
+    t.match("^Condition: none", gdb.output())

@@ -10,6 +10,7 @@
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/breakpoints/choice.h"
+#include "gdbstub/breakpoints/until_state.h"
 #include "gdbstub/monitor/explain.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/hits/last_hit.h"
@@ -24,6 +25,7 @@ static struct breakpoints breakpoints;
 static struct buffer console;
 static unsigned int resets;
 static size_t table_size;
+static bool paused;
 
 /* Who a command calls. */
 struct inferior *client_inferior(struct client *of)
@@ -85,6 +87,27 @@ struct error *ignore_all_but(struct inferior *of, const char *args, struct buffe
 	cr_assert_eq(of, &inferior);
 	buffer_printf(out, "until-hit <%s>\n", args);
 	return NULL;
+}
+
+struct error *until_state(struct inferior *of, const char *args, struct buffer *out)
+{
+	cr_assert_eq(of, &inferior);
+	cr_assert(paused, "breakpoints change while nothing runs");
+	buffer_printf(out, "until-state <%s>\n", args);
+	return NULL;
+}
+
+void run_pause(struct run *of)
+{
+	cr_assert_eq(of, client.run);
+	paused = true;
+}
+
+struct error *run_unpause(struct run *of, struct error *error)
+{
+	cr_assert_eq(of, client.run);
+	paused = false;
+	return error;
 }
 
 struct error *ignore_all(struct inferior *of, const char *args, struct buffer *out)
@@ -211,6 +234,7 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("explain 2", "about 2\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
 	assert_text("until-hit 2 17", "until-hit <2 17>\n");
+	assert_text("until-state 2 rax=1", "until-state <2 rax=1>\n");
 	assert_text("stepi 17", "The next single step makes 17.\n");
 	cr_assert_eq(client.session.more_steps, 16);
 	assert_text("stepi", "0 steps are left.\n");
