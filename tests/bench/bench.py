@@ -19,6 +19,7 @@ import kinds
 import library
 import measure
 import probes
+import states
 
 # What must hold: numerator, denominator, most (or least) that the ratio may be.
 TARGETS = [
@@ -80,6 +81,14 @@ def measure_kinds(options):
         bench.run()
         print(f"kinds of instructions, round {number + 1}", file=sys.stderr)
     return bench
+
+
+def measure_states(bench, rounds):
+    looking = states.Bench(bench)
+    for number in range(min(rounds, states.ROUNDS)):
+        looking.run()
+        print(f"states, round {number + 1}", file=sys.stderr)
+    return looking
 
 
 def measure_stops(bench, rounds=3):
@@ -173,6 +182,7 @@ def main():
         stops = measure_stops(bench)
         engines = bench.engine_costs(20)
         pads = measure_kinds(options)
+        looking = measure_states(bench, options.rounds)
         library_costs = library.measure_library(options.build)
     except measure.Broken as error:
         sys.exit(f"bench: {error}")
@@ -192,12 +202,13 @@ def main():
     print_engines(engines)
     if pads:
         pads.print()
+    looking.show()
     library.show(library_costs)
     print("\nTargets\n")
     targets = judge(cases)
     complete = len(targets) == len(TARGETS) + len(FILTERS) and (not pads or pads.is_complete())
     targets += pads.judge() if pads else []
-    targets += library.judge(library_costs)
+    targets += looking.judge() + library.judge(library_costs)
     for text, ratio, word, limit, met in targets:
         print(f"  {text:<34} {ratio:>9.2f}  {word} {limit:<5}  {'met' if met else 'MISSED'}")
     (directory / "bench.json").write_text(json.dumps({
@@ -210,6 +221,7 @@ def main():
                                  for (name, count), runs in stops.items()},
         "engines_ns": engines,
         "library_ns": library_costs,
+        "states_ns": looking.runs,
         "pads_ns": pads.results() if pads else {},
         "targets": [dict(zip(("ratio", "value", "word", "limit", "met"), row))
                     for row in targets],
