@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "bpf/compiler/emit_capture.h"
+#include "bpf/emit/emit_counter.h"
 #include "bpf/emit/emit_exits.h"
 #include "bpf/compiler/emit_gate.h"
 #include "bpf/compiler/emit_match.h"
@@ -132,7 +133,10 @@ static void emit_head(struct compiler *c)
 	emit_addr(c);
 	if (c->options->site.watch.len == 0 && !c->options->keeps_values)
 		watch_emit_clear(c);
-	sequence_emit_record(c);
+	if (c->options->reads_counter)
+		counter_emit_record(c);
+	else
+		sequence_emit_record(c);
 }
 
 /* Jumps to @sent; falls through if there is no room. */

@@ -5,6 +5,7 @@
 
 #include "bpf/compiler/emit_match_value.h"
 #include "bpf/compiler/emit_tid.h"
+#include "bpf/emit/emit_counter.h"
 #include "bpf/emit/emit_exits.h"
 #include "bpf/emit/emit_values.h"
 
@@ -85,6 +86,25 @@ static void emit_flags(struct compiler *c, uint32_t mismatch)
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_1, 0), mismatch);
 }
 
+/* Last of all, as it costs most. */
+static void emit_counter(struct compiler *c, uint32_t mismatch)
+{
+	struct bpf_emitter *e = &c->emitter;
+	uint32_t any;
+
+	if (!c->options->reads_counter)
+		return;
+	any = bpf_emit_new_labels(e, 1);
+	load(c, BPF_DW, BPF_REG_1, offsetof(struct bpf_match, counts));
+	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_1, 0), any);
+	counter_emit_load(c, c->label_maybe);
+	c->used_maybe = true;
+	c->doubts |= 1U << BPF_DOUBT_COUNTER;
+	load(c, BPF_DW, BPF_REG_2, offsetof(struct bpf_match, counter));
+	bpf_emit_jump(e, bpf_jump_if(BPF_JNE, BPF_REG_1, BPF_REG_2), mismatch);
+	bpf_emit_bind(e, any);
+}
+
 void match_emit(struct compiler *c, uint32_t mismatch)
 {
 	struct bpf_emitter *e = &c->emitter;
@@ -103,6 +123,7 @@ void match_emit(struct compiler *c, uint32_t mismatch)
 	emit_threads(c, mismatch);
 	emit_registers(c, mismatch);
 	emit_flags(c, mismatch);
+	emit_counter(c, mismatch);
 }
 
 void match_emit_disarm(struct compiler *c, uint32_t ignored)

@@ -81,6 +81,8 @@ struct bpf_compile_options {
 	bool matches; /* it obeys its struct bpf_match; hits are not counted by thread
 		       */
 	bool keeps_values;	 /* ... and its struct match_value */
+	bool reads_counter;	 /* ... and what its user's perf event has counted: */
+	int counter_fd;		 /* an array of that event alone */
 	bool stop_by_signal;	 /* the event raises no SIGTRAP by itself */
 	int task_blocked_offset; /* of task_struct.blocked, in bytes (from the
 				  * kernel's BTF), or -1: unknown; then every stop
@@ -126,6 +128,7 @@ enum bpf_doubt {
 	BPF_DOUBT_SEQUENCE, /* a uprobe is in a restartable sequence */
 	BPF_DOUBT_STORE,    /* what is about to be stored is not known */
 	BPF_DOUBT_AHEAD,    /* what is not false is decided after the access */
+	BPF_DOUBT_COUNTER,  /* it is not known what a counter has counted */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */
 	BPF_DOUBT_FULL,	  /* there is no room for the record */

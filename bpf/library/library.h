@@ -4,6 +4,7 @@
  *
  *   library.c         contexts: what the kernel can do, what all filters share
  *   library_filter.c  filters: a program, an event for each thread, a match
+ *   library_counter.c a perf event of the user's, which programs read
  *   library_values.c  what was there before an access, and after it
  *   library_hits.c    signals and records, and whose they are
  *   library_resume.c  going on from a hit
@@ -50,13 +51,13 @@ struct truehit_filter {
 	unsigned int index; /* of its location and its match */
 	pid_t pid;	    /* whose memory it watches, */
 	int memory_fd;	    /* ... if it keeps values; -1: it cannot be read */
+	int counter_fd;	    /* the array of the user's perf event, or -1 */
 	int program_fd;
 	int *fds; /* its events, one for each thread */
 	size_t count;
 	struct hw_event_options event;
 	enum truehit_deed deed;
 	bool keeps_values;
-	bool may_doubt; /* its condition cannot always be decided */
 	void *data;
 };
 
@@ -69,6 +70,9 @@ _Static_assert(MATCHES_MAX == 1 << SIG_INDEX_BITS, "an index has so many bits");
 /** Keeps the error's text for truehit_why(), and gives its negative errno back; -EINVAL
  * if it has none. Takes @error over. */
 int context_fail(struct truehit *truehit, struct error *error);
+/** The array, if the options tell of an event. */
+struct error *counter_open(struct truehit_filter *filter,
+			   const struct truehit_options *options);
 /** For a filter that keeps them, before it is aimed. */
 void values_open(struct truehit_filter *filter);
 /** Before a filter is aimed elsewhere; hits have no values until that is over. */

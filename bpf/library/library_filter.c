@@ -50,6 +50,8 @@ static struct error *compile(struct truehit_filter *filter,
 	compiling.deed = deed_of(options->deed, is_own);
 	compiling.matches = true;
 	compiling.keeps_values = filter->keeps_values;
+	compiling.reads_counter = filter->counter_fd >= 0;
+	compiling.counter_fd = filter->counter_fd;
 	compiling.loop_steps = LOOP_STEPS;
 	compiling.hide_constants = true;
 	return bpf_compile(conditions, NULL, &compiling, ret);
@@ -61,7 +63,6 @@ static struct error *load(struct truehit_filter *filter, const struct bpf_code *
 
 	filter->program_fd = bpf_kernel_load(BPF_KIND_EVENT, code->insns, code->count,
 					     words, sizeof(words));
-	filter->may_doubt = code->undecided || code->doubts;
 	return filter->program_fd >= 0
 		       ? NULL
 		       : error_create(-filter->program_fd,
@@ -167,8 +168,10 @@ static struct error *fill(struct truehit_filter *filter, pid_t pid,
 			  const struct truehit_options *options)
 {
 	struct hw_region nowhere = {.kind = HW_EXECUTE};
-	struct error *error;
+	struct error *error = counter_open(filter, options);
 
+	if (error)
+		return error;
 	filter->pid = pid;
 	filter->keeps_values = options->flags & TRUEHIT_VALUES;
 	values_open(filter);
@@ -212,6 +215,7 @@ static int make(struct truehit *truehit, pid_t pid,
 			error_create(-index, "there are %d filters", MATCHES_MAX));
 	filter->truehit = truehit;
 	filter->index = (unsigned int)index;
+	filter->counter_fd = -1;
 	filter->program_fd = -1;
 	filter->memory_fd = -1;
 	truehit->filters[index] = filter;
@@ -256,6 +260,7 @@ void truehit_close(struct truehit_filter *filter)
 	for (size_t i = 0; i < filter->count; i++)
 		close(filter->fds[i]);
 	cleanup_close(&filter->program_fd);
+	cleanup_close(&filter->counter_fd);
 	cleanup_close(&filter->memory_fd);
 	context_forget(truehit, filter->index);
 	truehit->last_signal[filter->index] = filter->event.sig_data;
@@ -319,7 +324,8 @@ int truehit_set(struct truehit_filter *filter, const struct truehit_match *match
 	memcpy(&known, match,
 	       match->size < sizeof(known) ? match->size : sizeof(known));
 	if (known.registers >> filter->truehit->arch->pc_reg > 1 ||
-	    (known.changes && !filter->keeps_values)) {
+	    (known.changes && !filter->keeps_values) ||
+	    (known.counts && filter->counter_fd < 0)) {
 		err = -EINVAL;
 	} else if (known.changes && values_come_before(filter->truehit)) {
 		err = -EOPNOTSUPP;
@@ -331,6 +337,8 @@ int truehit_set(struct truehit_filter *filter, const struct truehit_match *match
 		shared->only_tid = (uint32_t)known.only_tid;
 		shared->not_tid = (uint32_t)known.not_tid;
 		shared->seen.changes = known.changes != 0;
+		shared->counter = known.counter;
+		shared->counts = known.counts != 0;
 	}
 	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);
 	return err;

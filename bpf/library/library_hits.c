@@ -50,6 +50,10 @@ static struct truehit_hit hit_of(struct truehit_filter *filter,
 	};
 
 	values_tell(filter, &record->values, &hit);
+	if (filter->counter_fd >= 0) {
+		hit.has_counter = record->has_counter != 0;
+		hit.counter = record->counter;
+	}
 	return hit;
 }
 
@@ -80,11 +84,15 @@ static bool is_stale(const struct truehit_filter *filter, uint64_t data, uint64_
 	       addr != filter->event.region.addr;
 }
 
-/* Whether a value has changed is not always known, either. */
-static bool may_doubt(const struct truehit_filter *filter)
+/* A signal does not tell whether the kernel has decided; but it may always have. The
+ * hit was counted before its signal was raised. */
+static bool may_be_maybe(const struct truehit_filter *filter)
 {
-	return filter->may_doubt ||
-	       filter->truehit->kernel.shared->matches[filter->index].seen.changes;
+	const struct bpf_location *location =
+		&filter->truehit->kernel.shared->locations[filter->index];
+
+	return __atomic_load_n(&location->others.hits.by[BPF_MAYBE],
+			       __ATOMIC_SEQ_CST) != 0;
 }
 
 static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
@@ -101,7 +109,7 @@ static int whose_trap(const struct truehit *truehit, const siginfo_t *info,
 		.addr = (uint64_t)(uintptr_t)info->si_addr,
 		.stale = is_stale(filter, data, (uint64_t)(uintptr_t)info->si_addr),
 		.late = hw_event_is_late(info),
-		.maybe = filter && may_doubt(filter),
+		.maybe = filter && may_be_maybe(filter),
 	};
 	return 1;
 }

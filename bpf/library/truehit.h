@@ -55,6 +55,8 @@ enum truehit_flag {
 	 * truehit_match.changes. That is the cost of a read and an exchange at each
 	 * hit, armed or not. */
 	TRUEHIT_VALUES = 2,
+	/** counter_fd of the options is a counter. Needs TRUEHIT_ONE_THREAD. */
+	TRUEHIT_COUNTER = 4,
 };
 
 enum { TRUEHIT_REGISTERS = 34 };
@@ -71,6 +73,15 @@ struct truehit_options {
 	const void *condition;
 	size_t condition_len;
 	void *data; /**< the caller's, in struct truehit_hit */
+	/**
+	 * With TRUEHIT_COUNTER: a perf event of the filter's very thread
+	 * (perf_event_open(2): its tid, any CPU, not inherited, and not sampling, which
+	 * the kernel may throttle), which programs read.
+	 * It stays the caller's, to be read, set to zero, stopped or closed: the filter
+	 * holds the event, not the descriptor. Whatever it counts can be matched: in
+	 * user mode alone (exclude_kernel) it is a place in what the thread executes.
+	 */
+	int counter_fd;
 };
 
 /** What else must hold at a hit. Zeros match all. */
@@ -88,6 +99,15 @@ struct truehit_match {
 	 * TRUEHIT_VALUES, and a processor whose hits come after the access: not
 	 * aarch64. */
 	int changes;
+	/**
+	 * With @counts not 0: only hits at which the counter (TRUEHIT_COUNTER) is
+	 * exactly this, as read(2) would find it. A counter that is stopped has the
+	 * value at which it was. What is not known is a maybe: another thread's, one
+	 * that is pinned and not running, and one that did not count all the time since
+	 * it was made, as it had to share the processor's counters with others.
+	 */
+	uint64_t counter;
+	int counts;
 };
 
 struct truehit_hit {
@@ -99,7 +119,10 @@ struct truehit_hit {
 	pid_t tid;
 	int stale; /**< the filter was aimed elsewhere when it came */
 	int late;  /**< the thread has run on since */
-	int maybe; /**< the kernel may not have decided the condition: evaluate it */
+	/** The kernel may not have decided the condition or the match: evaluate it. Of
+	 * a SIGTRAP it is 0 only if it has decided all hits of the filter until then.
+	 */
+	int maybe;
 	/* Of records of data, with TRUEHIT_VALUES; what is not known is 0. */
 	int has_value, has_before;
 	/**
@@ -121,6 +144,9 @@ struct truehit_hit {
 	 * one; and of memory that the thread cannot read without a page fault.
 	 */
 	uint64_t before;
+	/** Of records, with TRUEHIT_COUNTER: what the counter was, if that is known. */
+	int has_counter;
+	uint64_t counter;
 };
 
 /** Since the filter was opened. */
@@ -151,7 +177,8 @@ const char *truehit_why(const struct truehit *truehit);
  * one) and those that they make. Threads that are just made by others may have it twice
  * or not at all: stop them, or have few. It does not follow into forked processes, and
  * ends at exec. ENOSPC: a thread has no breakpoint register left; ESRCH: there is no
- * such process; EINVAL: the condition is none, see truehit_why().
+ * such process; EINVAL: the condition is none, or the counter not of one thread alone;
+ * EBADF: the counter is no perf event; see truehit_why().
  */
 int truehit_open(struct truehit *truehit, pid_t pid,
 		 const struct truehit_options *options, struct truehit_filter **ret);
@@ -168,8 +195,8 @@ void truehit_close(struct truehit_filter *filter);
 int truehit_aim(struct truehit_filter *filter, enum truehit_kind kind, uint64_t addr,
 		size_t len);
 /** [0] What has to match from now on. Meanwhile, hits are none. EINVAL: a register that
- * programs in the kernel do not have, or changes without TRUEHIT_VALUES; EOPNOTSUPP:
- * changes, on this processor. */
+ * programs in the kernel do not have, changes without TRUEHIT_VALUES, or a counter
+ * without TRUEHIT_COUNTER; EOPNOTSUPP: changes, on this processor. */
 int truehit_set(struct truehit_filter *filter, const struct truehit_match *match);
 /** [0] For so many true hits, of all threads together: 1 is the first thread alone;
  * what the kernel cannot decide is told beside them. 0: it is not armed; hits cost as

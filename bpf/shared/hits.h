@@ -86,9 +86,17 @@ struct bpf_hit_record {
 	struct watch_values values;
 	uint64_t pc;
 	uint64_t addr; /* data address of the access, if a watchpoint */
-	/* The thread's struct rseq, or 0, and its rseq_cs; 0: NULL, or it could not be
-	 * read (sequence.h). */
-	uint64_t rseq, sequence;
+	union {
+		/* The thread's struct rseq, or 0, and its rseq_cs; 0: NULL, or it could
+		 * not be read (sequence.h). */
+		struct {
+			uint64_t rseq, sequence;
+		};
+		/* Of programs that read a counter: is it known, and its value. */
+		struct {
+			uint64_t has_counter, counter;
+		};
+	};
 	/* From here on, of uprobes only (uprobe_program.h); zeros else. */
 	uint64_t stored_known; /* 1: what the instruction overwrites could be read */
 	uint8_t stored[UNDO_BYTES_MAX];		   /* ... as many bytes as that is */

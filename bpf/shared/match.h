@@ -22,6 +22,7 @@ struct bpf_match {
 	uint64_t registers;		 /* bit n: register n has to be ... */
 	uint64_t value[MATCH_REGISTERS]; /* ... this */
 	uint64_t flags_mask, flags; /* of the flags register: these bits, as they are */
+	uint64_t counts, counter;   /* not 0: the counter has to be so much */
 	struct match_value seen;
 };
 

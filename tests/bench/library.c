@@ -7,10 +7,13 @@
  *   loop   of a turn of a loop, without a filter
  *   idle   the same, with one that is armed and never hit
  *   false  of a hit that does not match
+ *   count  of a hit that does not match as a counter's value is another
  */
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,35 +102,66 @@ static double cost_of_hit(void)
 	return (now_ns() - begin) / HITS;
 }
 
-static struct truehit_filter *open_filter(struct truehit *truehit)
+static struct truehit_filter *open_filter(struct truehit *truehit,
+					  const struct truehit_options *options,
+					  const struct truehit_match *match)
+{
+	struct truehit_filter *filter;
+
+	if (truehit_open(truehit, 0, options, &filter) < 0) {
+		fprintf(stderr, "library: %s\n", truehit_why(truehit));
+		exit(1);
+	}
+	truehit_set(filter, match);
+	return filter;
+}
+
+static double cost_of_false_hit(struct truehit_filter *filter)
+{
+	truehit_aim(filter, TRUEHIT_WRITE, (uintptr_t)&watched[0], 8);
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	return cost_of_hit();
+}
+
+/* A counter that counts nothing. */
+static void measure_counter(struct truehit *truehit)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	const struct truehit_options options = {
+		.size = sizeof(options),
+		.deed = TRUEHIT_STOP,
+		.flags = TRUEHIT_ONE_THREAD | TRUEHIT_COUNTER,
+		.counter_fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0),
+	};
+	const struct truehit_match match = {
+		.size = sizeof(match), .counter = 1, .counts = 1};
+	struct truehit_filter *filter = open_filter(truehit, &options, &match);
+
+	printf("count %.1f\n", cost_of_false_hit(filter));
+	truehit_close(filter);
+	close(options.counter_fd);
+}
+
+static void measure(struct truehit *truehit)
 {
 	const struct truehit_options options = {.size = sizeof(options),
 						.deed = TRUEHIT_STOP};
 	/* Nobody is this thread. */
 	const struct truehit_match match = {.size = sizeof(match), .only_tid = 1};
-	struct truehit_filter *filter;
-
-	if (truehit_open(truehit, 0, &options, &filter) < 0) {
-		fprintf(stderr, "library: %s\n", truehit_why(truehit));
-		exit(1);
-	}
-	truehit_set(filter, &match);
-	return filter;
-}
-
-static void measure(struct truehit *truehit)
-{
 	const double loop = cost_of_turn();
-	struct truehit_filter *filter = open_filter(truehit);
+	struct truehit_filter *filter = open_filter(truehit, &options, &match);
 
 	printf("loop %.3f\n", loop);
 	printf("aim %.1f\n", cost_of_aim(filter));
 	printf("arm %.3f\n", cost_of_arm(filter));
-	truehit_aim(filter, TRUEHIT_WRITE, (uintptr_t)&watched[0], 8);
-	truehit_arm(filter, TRUEHIT_FOREVER);
+	printf("false %.1f\n", cost_of_false_hit(filter));
 	printf("idle %.3f\n", cost_of_turn());
-	printf("false %.1f\n", cost_of_hit());
 	truehit_close(filter);
+	measure_counter(truehit);
 }
 
 int main(int argc, char **argv)

@@ -32,10 +32,11 @@ def idle(costs):
 
 def show(costs):
     print("\nCost of libtruehit, in a process that filters itself\n")
-    print(f"  {'threads':>8} {'an aim':>12} {'arming':>12} {'a false hit':>12}")
+    print(f"  {'threads':>8} {'an aim':>12} {'arming':>12} {'a false hit':>12} "
+          f"{'by a counter':>12}")
     for threads, of in costs.items():
         figures = (measure.microseconds(statistics.median(of[name]))
-                   for name in ("aim", "arm", "false"))
+                   for name in ("aim", "arm", "false", "count"))
         print(f"  {threads:>8} " + " ".join(f"{figure:>12}" for figure in figures))
 
 
