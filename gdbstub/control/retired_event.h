@@ -26,6 +26,7 @@ struct retired {
 	bool known;
 	uint64_t pc;
 	struct insn_branch branch;
+	bool may_be_none; /* ... or nothing, if the step leads nowhere */
 	bool in_call; /* it has stopped within a system call: that is counted, and its
 		       * next step ends where the call returns */
 	uint64_t wanted, steps;

@@ -389,6 +389,13 @@ static void on_vfork(struct run *run, const struct event *event)
 	fork_on_vfork(run, event);
 }
 
+/* No step of the thread's ends where this call returns. */
+static void on_exec(struct run *run, const struct event *event)
+{
+	retired_note_call(event->thread, true);
+	fork_on_exec(run, event);
+}
+
 static void on_syscall(struct run *run, const struct event *event)
 {
 	struct thread *thread = event->thread;
@@ -456,7 +463,7 @@ static event_handler *const event_handlers[] = {
 	[EVENT_FORK] = on_fork,
 	[EVENT_VFORK] = on_vfork,
 	[EVENT_VFORK_DONE] = fork_on_vfork_done,
-	[EVENT_EXEC] = fork_on_exec,
+	[EVENT_EXEC] = on_exec,
 	[EVENT_SYSCALL] = on_syscall,
 	[EVENT_LEADER_ENDS] = on_leader_ends,
 	[EVENT_THREAD_EXIT] = on_thread_exit,

@@ -41,6 +41,7 @@ static bool is_at_program(struct thread *thread)
  * what it was about. */
 static int continue_one(struct thread *thread, int signal)
 {
+	retired_note_run(thread);
 	if (!thread->control->at_hit && watch_may_be_late(thread))
 		return thread_continue_anew(thread, signal);
 	return thread_continue(thread, signal);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/run/retired.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "gdbstub/inferior/registers.h"
@@ -36,9 +37,32 @@ bool retired_is_on(const struct thread *thread)
 
 /* ---- what is counted ---- */
 
+static bool is_after_call(struct inferior *inferior, uint64_t pc)
+{
+	const struct arch_ops *arch = inferior->arch;
+	const unsigned int len = arch->syscall_len;
+	uint8_t code[CODE_MAX];
+
+	return breakpoints_read_memory(inferior, pc - len, code, len) == (ssize_t)len &&
+	       memcmp(code, arch->syscall_insn, len) == 0;
+}
+
+/* The step after one over a system call executes nothing, on aarch64; the next one at
+ * the same place does, be it a branch to itself. */
+static bool may_be_none(const struct thread *thread, uint64_t before)
+{
+	const struct retired *retired = of(thread);
+	const struct arch_ops *arch = thread->inferior->arch;
+
+	return arch->syscall_step_is_user && retired->branch.kind != BRANCH_NONE &&
+	       !(retired->may_be_none && retired->pc == before) &&
+	       is_after_call(thread->inferior, retired->pc);
+}
+
 void retired_note_step(struct thread *thread)
 {
 	struct retired *retired = of(thread);
+	const uint64_t before = retired->pc;
 	uint8_t code[CODE_MAX];
 	ssize_t n;
 
@@ -51,6 +75,7 @@ void retired_note_step(struct thread *thread)
 	if (n <= 0)
 		return; /* the step is a fault */
 	retired->branch = thread->inferior->arch->branch(code, (size_t)n);
+	retired->may_be_none = may_be_none(thread, before);
 	retired->known = true;
 }
 
@@ -69,6 +94,8 @@ static bool is_counted(const struct retired *retired, uint64_t pc)
 {
 	const struct insn_branch *branch = &retired->branch;
 
+	if (retired->may_be_none && pc == retired->pc)
+		return false;
 	switch (retired->event) {
 	case RETIRED_BRANCHES:
 		return branch->kind != BRANCH_NONE;

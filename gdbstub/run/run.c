@@ -109,7 +109,7 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	thread->control->steps_left = 0;
 	thread->control->passed_over = false;
 	thread->control->fresh = is_resumed(thread);
-	if (action.kind == RESUME_CONTINUE || action.kind == RESUME_RANGE)
+	if (action.kind == RESUME_RANGE)
 		retired_note_run(thread);
 	if (thread->control->fresh)
 		thread->inferior->control->awaited = true;

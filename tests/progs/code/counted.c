@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loops whose instructions and branches can be counted by hand: each function of rounds
- * runs so many turns. A turn of
+ * Loops whose instructions and branches can be counted by hand: counted [ROUNDS
+ * [THREADS]]: each function of rounds runs so many turns, while so many other threads
+ * run in circles. A turn of
  *
  * - plain: 2 instructions, 1 conditional branch, taken but for the last
  * - nested: 3 turns of 2 instructions, and 3 more; 4 conditional branches
@@ -10,6 +11,7 @@
  * time
  * - repeating: 5 instructions (x86_64: one fills 100 bytes), 1 conditional branch
  */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +50,25 @@ static const struct {
 	{"choosing", choosing}, {"repeating", repeating},
 };
 
+static void *run_in_circles(void *unused)
+{
+	volatile int turns = 0;
+
+	(void)unused;
+	for (;;)
+		turns = !turns;
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
+	unsigned int threads = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
+	pthread_t thread;
 
+	while (threads-- > 0)
+		if (pthread_create(&thread, NULL, run_in_circles, NULL) != 0)
+			return 1;
 	for (unsigned int i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		functions[i].run(rounds);
 		printf("%s\n", functions[i].name);
