@@ -243,6 +243,7 @@ struct memory_tags {
 	ssize_t (*write)(pid_t tid, uint64_t addr, uint8_t *tags, size_t count);
 };
 
+struct counter_ops;   /* arch/pmu.h */
 struct cs_insn;	      /* capstone/capstone.h */
 struct displaced_ops; /* arch/displaced.h */
 
@@ -390,6 +391,8 @@ struct arch_ops {
 	const struct store_forms *stores;
 	/** Is the instruction that these bytes begin with a branch? */
 	struct insn_branch (*branch)(const uint8_t *code, size_t len);
+	/** What it counts. */
+	const struct counter_ops *counters;
 	/** NULL: the kernel needs no step past a hit of a perf event. */
 	const struct hit_step *hit_step;
 	/**

@@ -227,8 +227,10 @@ class UntilCount(gdb.Command):
 Usage: truehit until-count EVENT N
 
 EVENT is instructions, branches, conditional-branches or taken-branches. They are counted as
-processors count those that they retire, step by step, in the server, which tells every two
-seconds how far it is. Ctrl-C ends it, as does a breakpoint or a signal that stops."""
+processors count those that they retire: step by step, in the server, which tells every two
+seconds how far it is; or, where `monitor counters` says that it counts them exactly, by the
+processor, up to some steps before the end. Ctrl-C ends it, as does a breakpoint or a signal
+that stops."""
     EVENTS = "instructions", "branches", "conditional-branches", "taken-branches"
 
     def __init__(self, extension):
@@ -263,6 +265,8 @@ seconds how far it is. Ctrl-C ends it, as does a breakpoint or a signal that sto
         text = monitor(self.extension, "until-count")
         if "without being counted" in text:
             raise gdb.GdbError(f"What gdb did instead of a step was not counted: {text}")
+        if "more than wanted" in text:
+            raise gdb.GdbError(f"The program has gone too far: {text}")
         return int(text.split()[0])
 
 

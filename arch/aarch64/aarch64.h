@@ -63,6 +63,7 @@ extern const struct store_forms aarch64_stores;
 
 /* branch.c */
 struct insn_branch aarch64_branch_at(const uint8_t *code, size_t len);
+extern const struct counter_ops aarch64_counters;
 
 /* copy.c */
 void aarch64_copy(const struct cs_insn *insn, uint64_t to, struct displaced *ret);

@@ -97,6 +97,7 @@ static const struct arch_ops aarch64 = {
 	.debugreg_hits_repeat = true,
 	.debugreg_hits = aarch64_debugreg_hits,
 	.branch = aarch64_branch_at,
+	.counters = &aarch64_counters,
 	.stores = &aarch64_stores,
 	.displaced = &aarch64_displaced,
 	.native = &aarch64_native,

@@ -84,6 +84,7 @@ static const struct arch_ops x86_64 = {
 	.accesses = x86_64_accesses,
 	.undo = x86_64_undo,
 	.branch = x86_64_branch_at,
+	.counters = &x86_64_counters,
 	.displaced = &x86_64_displaced,
 	.native = &x86_64_native,
 	.frame_pointer_dwarf = 6,

@@ -67,6 +67,7 @@ void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct reg
 
 /* branch.c */
 struct insn_branch x86_64_branch_at(const uint8_t *code, size_t len);
+extern const struct counter_ops x86_64_counters;
 
 /* undo.c */
 void x86_64_undo(const struct cs_insn *insn, struct insn_undo *ret);

@@ -9,9 +9,11 @@
 static bool thread_made(struct thread *thread)
 {
 	thread->control = calloc(1, sizeof(*thread->control));
-	if (thread->control)
-		thread->control->thread = thread;
-	return thread->control != NULL;
+	if (!thread->control)
+		return false;
+	thread->control->thread = thread;
+	thread->control->retired.signals_by = -1;
+	return true;
 }
 
 static bool has_vfork_child(const struct thread_control *control)
@@ -33,6 +35,7 @@ static void thread_gone(struct thread *thread)
 	ready_forget(run, control);
 	if (control->pending_stop)
 		TAILQ_REMOVE(&run->has_pending, control, has_pending);
+	counter_end(&control->retired.counter);
 	free(control->pending_stop);
 	free(control->last_hit);
 	free(control->look);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be counted of a thread that is stepped (gdbstub/run/retired.h). */
+/* What is counted of a thread (gdbstub/run/retired.h). */
 #ifndef TRUEHIT_CONTROL_RETIRED_EVENT_H
 #define TRUEHIT_CONTROL_RETIRED_EVENT_H
 
@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "arch/pmu.h"
+#include "gdbstub/control/counter.h"
 
-enum retired_event {
-	RETIRED_INSTRUCTIONS,
-	RETIRED_BRANCHES,
-	RETIRED_CONDITIONAL, /* ... that may be taken or not */
-	RETIRED_TAKEN,	     /* ... that have led elsewhere than to the next one */
-	RETIRED_EVENTS
+/** The user's wish: how it is counted (monitor set skid). */
+struct retired_setting {
+	bool steps;	 /* by steps alone */
+	bool own_margin; /* else, so many before the end the steps begin: */
+	uint64_t margin;
 };
 
 /** Of a thread: what its steps are to count, and how far they are. */
@@ -32,6 +33,12 @@ struct retired {
 	uint64_t wanted, steps;
 	int64_t begin, told; /* ms, of CLOCK_MONOTONIC: the first step, and when the
 			      * user was told last; 0: not yet */
+	/* Where the processor counts (gdbstub/run/under_counter.h): */
+	struct counter counter; /* while the thread runs, */
+	bool runs;		/* ... and that was how it was resumed last */
+	int signals_by; /* the signal of this descriptor may be still to come; -1 */
+	uint64_t by_counter; /* so many were counted so */
+	uint64_t overshot;   /* so many more than wanted were executed */
 };
 
 /** "instructions", "branches" and so on. */

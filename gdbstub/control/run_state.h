@@ -9,6 +9,7 @@
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/inferior/late.h"
 #include "gdbstub/control/control.h"
+#include "gdbstub/control/counter_trial.h"
 #include "gdbstub/locations/engine.h"
 #include "gdbstub/locations/output.h"
 #include "gdbstub/control/stop.h"
@@ -35,6 +36,10 @@ struct run {
 		has_pending; /* threads that have a stop, the oldest first */
 	struct pending_list thread_ends; /* of threads that have ended (pending.h) */
 	struct run_wishes wishes;
+	struct retired_setting counting;
+	struct counter_findings counters;
+	bool any_counted; /* a thread may run under a counter: they are looked at */
+	struct lateness counted_since;
 	bool non_stop;
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
 		       * thread is resumed */

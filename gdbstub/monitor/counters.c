@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gdbstub/base/cleanup.h"
+#include "gdbstub/control/retired_event.h"
 
 enum { TURNS = 1000000 };
 
@@ -59,23 +60,6 @@ static int count_loop(int fd, uint64_t *ret)
 	return read(fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret) ? 0 : -EIO;
 }
 
-static const char *why_not(int err)
-{
-	switch (err) {
-	case -ENOENT:
-	case -EOPNOTSUPP:
-	case -ENODEV:
-		return "this machine has no counter of them for us (no PMU, as in many "
-		       "virtual machines)";
-	case -EACCES:
-	case -EPERM:
-		return "the kernel keeps counters from this user "
-		       "(kernel.perf_event_paranoid)";
-	default:
-		return strerror(-err);
-	}
-}
-
 static void show(const char *name, uint64_t first, uint64_t second, uint64_t least,
 		 struct buffer *out)
 {
@@ -91,7 +75,20 @@ static void show(const char *name, uint64_t first, uint64_t second, uint64_t lea
 		buffer_printf(out, ", then %ju: not exact\n", (uintmax_t)second);
 }
 
-void counters_show(struct buffer *out)
+static void show_until_count(enum retired_event event,
+			     const struct counter_finding *finding, struct buffer *out)
+{
+	buffer_printf(out, "until-count %s: ", retired_event_name(event));
+	if (finding->usable)
+		buffer_printf(out,
+			      "by the processor, the last %ju by steps; its "
+			      "interrupt came %ju late\n",
+			      (uintmax_t)finding->skid, (uintmax_t)finding->late);
+	else
+		buffer_printf(out, "by steps: %s\n", finding->why_not);
+}
+
+void counters_show(struct counter_findings *findings, struct buffer *out)
 {
 	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		_cleanup_close_ int fd = open_counter(events[i].config);
@@ -101,11 +98,13 @@ void counters_show(struct buffer *out)
 		if (err == 0)
 			err = count_loop(fd, &second);
 		if (err < 0)
-			buffer_printf(out, "%s: %s\n", events[i].name, why_not(err));
+			buffer_printf(out, "%s: %s\n", events[i].name,
+				      counter_refusal(err));
 		else
 			show(events[i].name, first, second,
 			     (uint64_t)events[i].of_turn * TURNS, out);
 	}
-	buffer_append_string(out,
-			     "until-count does without: it counts step by step.\n");
+	for (unsigned int i = 0; i < RETIRED_EVENTS; i++)
+		show_until_count((enum retired_event)i,
+				 counter_find(findings, (enum retired_event)i), out);
 }

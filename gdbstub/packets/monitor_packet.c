@@ -125,6 +125,11 @@ static const struct monitor_command commands[] = {
 	{"set watch-filter", "<on|off>",
 	 "Whether writes to watched memory that do not change it are no hits",
 	 monitor_set_watch_filter},
+	{"set skid", "<auto|off|N>",
+	 "How many events before its end until-count begins to step, as the "
+	 "interrupts of\n"
+	 "    counters come late; auto: as this processor needs it; off: it only steps",
+	 monitor_set_skid},
 	{"exit", "", "Quit GDBserver", monitor_exit},
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };

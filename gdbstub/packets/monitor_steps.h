@@ -19,7 +19,7 @@ typedef struct error *monitor_handler(struct client *client, const char *args,
 /* monitor_accesses.c */
 monitor_handler monitor_accesses;
 /* monitor_steps.c */
-monitor_handler monitor_counters, monitor_stepi, monitor_until_count,
+monitor_handler monitor_counters, monitor_set_skid, monitor_stepi, monitor_until_count,
 	monitor_until_state;
 
 #endif

@@ -12,6 +12,7 @@
 #include "gdbstub/hits/hit.h"
 #include "gdbstub/run/interrupt.h"
 #include "gdbstub/run/retired.h"
+#include "gdbstub/run/under_counter.h"
 #include "gdbstub/hits/last_hit.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/location.h"
@@ -175,6 +176,7 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	const struct hit *hit;
 
 	hits_collect(&run->engines, event, hits);
+	hits->signal_is_ours |= under_counter_takes(event);
 	if (hits->count == 0 && !hits->signal_is_ours)
 		hits->signal_is_ours = old_traps_undo(event);
 	thread->control->at_hit = hits->count > 0 || hits->signal_is_ours;
@@ -476,12 +478,16 @@ void events_handle(struct run *run, const struct event *event)
 	struct inferior *inferior = event->inferior;
 	struct thread *thread = event->thread;
 	bool steps = run->stepping_over != 0, lends = inferior->lenders > 0;
+	bool counted = under_counter_end(run, event);
 
 	log_debug(LOG_STOPS, "thread %d: %s %d", event->tid,
 		  event_kind_name(event->kind), event->signal);
 	if (thread && thread->debugreg_stale && !thread->late)
 		engines_catch_up(&run->engines, thread);
 	event_handlers[event->kind](run, event);
+	/* However it has stopped, it has got where it was to. */
+	if (counted && event->kind < EVENT_THREAD_EXIT)
+		pending_set_step_ended(run, thread);
 	if ((steps && !run->stepping_over) || (lends && inferior->lenders == 0))
 		ready_note_all(run);
 }

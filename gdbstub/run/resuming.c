@@ -11,6 +11,7 @@
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/run/interrupt.h"
 #include "gdbstub/run/retired.h"
+#include "gdbstub/run/under_counter.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/breakpoints/watch.h"
 
@@ -61,8 +62,20 @@ static int step(struct thread *thread, int signal)
 	return thread_step(thread, signal);
 }
 
-static int resume_again(struct thread *thread)
+/* A step of the client's. */
+static int step_or_run(const struct run *run, struct thread *thread, int signal)
 {
+	if (thread->control->action.kind == RESUME_STEP &&
+	    under_counter_begin(run, thread))
+		return thread_continue(thread, signal);
+	return step(thread, signal);
+}
+
+/* What counts has been read at the stop, and has to begin anew. */
+static int resume_again(const struct run *run, struct thread *thread)
+{
+	if (thread->control->retired.runs)
+		return step_or_run(run, thread, 0);
 	if (thread->stepping)
 		note_step(thread);
 	else
@@ -70,14 +83,14 @@ static int resume_again(struct thread *thread)
 	return thread_resume_again(thread, 0);
 }
 
-static int resume_by_action(struct thread *thread)
+static int resume_by_action(const struct run *run, struct thread *thread)
 {
 	int signal = thread->control->action.signal;
 
 	thread->control->action.signal = 0;
 	if (thread->control->action.kind == RESUME_CONTINUE)
 		return continue_one(thread, signal);
-	return step(thread, signal);
+	return step_or_run(run, thread, signal);
 }
 
 void resuming_ask_again(const struct run *run, struct thread *thread)
@@ -96,11 +109,11 @@ void resuming_thread(const struct run *run, struct thread *thread)
 					   ? thread->control->action.signal
 					   : 0);
 	if (how == RESUME_AGAIN)
-		resumed(thread, resume_again(thread));
+		resumed(thread, resume_again(run, thread));
 	else if (how == RESUME_LISTENING)
 		resumed(thread, thread_listen(thread));
 	else if (alone_is_stepping(run, thread))
 		resumed(thread, step(thread, 0));
 	else
-		resumed(thread, resume_by_action(thread));
+		resumed(thread, resume_by_action(run, thread));
 }

@@ -21,12 +21,15 @@ static struct retired *of(const struct thread *thread)
 void retired_begin(struct thread *thread, enum retired_event event, uint64_t count,
 		   uint64_t limit)
 {
-	*of(thread) = (struct retired){
+	struct retired *retired = of(thread);
+
+	*retired = (struct retired){
 		.event = event,
 		.left = count,
 		.wanted = count,
 		.limit = limit,
-		.in_call = of(thread)->in_call,
+		.in_call = retired->in_call,
+		.signals_by = retired->signals_by,
 	};
 }
 
@@ -66,7 +69,7 @@ void retired_note_step(struct thread *thread)
 	uint8_t code[CODE_MAX];
 	ssize_t n;
 
-	retired->known = false;
+	retired->runs = retired->known = false;
 	if (retired->left == 0 || retired->in_call)
 		return;
 	if (thread_get_pc(thread, &retired->pc) < 0)
@@ -82,7 +85,7 @@ void retired_note_step(struct thread *thread)
 void retired_note_run(struct thread *thread)
 {
 	of(thread)->lost |= retired_is_on(thread);
-	of(thread)->known = of(thread)->in_call = false;
+	of(thread)->runs = of(thread)->known = of(thread)->in_call = false;
 }
 
 void retired_note_cut_off(struct thread *thread)
@@ -155,7 +158,7 @@ static void tell(const struct run *run, const struct thread *thread, int64_t now
 	output->print(output->data, buffer_string(&text), text.len);
 }
 
-static void look_at_clock(const struct run *run, const struct thread *thread)
+void retired_look_at_clock(const struct run *run, const struct thread *thread)
 {
 	struct retired *retired = of(thread);
 	const int64_t now = now_ms();
@@ -174,7 +177,7 @@ bool retired_steps_on(const struct run *run, struct thread *thread)
 
 	count(retired, thread);
 	if (retired->steps++ % STEPS_TO_A_LOOK == 0)
-		look_at_clock(run, thread);
+		retired_look_at_clock(run, thread);
 	if (retired->limit > 0 && --retired->limit == 0)
 		return false;
 	return retired->left > 0;

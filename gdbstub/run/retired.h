@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Instructions that a thread executes step by step, counted as processors count what
- * they have retired ("monitor until-count"): exactly, and without a counter.
+ * they have retired ("monitor until-count"): exactly, and without a counter. Where
+ * there is one, most of them need no step: under_counter.h.
  *
  * What is counted is decided by the instruction, before its step, and by where it has
  * led to. A string instruction is one however often it repeats, and what a signal has
@@ -33,8 +34,9 @@ void retired_note_call(struct thread *thread, bool returns);
 void retired_note_run(struct thread *thread);
 /** Its step has ended before the instruction. */
 void retired_note_cut_off(struct thread *thread);
-/** Its step has ended: is another one to follow? Every two seconds the user is told how
- * far it is. */
+/** Its step has ended: is another one to follow? */
 bool retired_steps_on(const struct run *run, struct thread *thread);
+/** Every two seconds the user is told how far it is. */
+void retired_look_at_clock(const struct run *run, const struct thread *thread);
 
 #endif

@@ -35,6 +35,7 @@
 #include "gdbstub/hits/replay.h"
 #include "gdbstub/stops/stale.h"
 #include "gdbstub/text/traps.h"
+#include "gdbstub/run/under_counter.h"
 #include "gdbstub/run/unattended.h"
 #include "gdbstub/breakpoints/watch.h"
 
@@ -442,11 +443,16 @@ static bool poll_stop(struct run *run, struct stop *stop)
 	return !run->more && report_no_resumed(run, stop);
 }
 
+/* Of two times, of which -1 is none. */
+static int sooner(int first, int second)
+{
+	return first < 0 || (second >= 0 && second < first) ? second : first;
+}
+
 int run_patience(const struct run *run)
 {
-	const int hot = hot_patience(run), interrupt = interrupt_patience(run);
-
-	return hot < 0 || (interrupt >= 0 && interrupt < hot) ? interrupt : hot;
+	return sooner(under_counter_patience(run),
+		      sooner(hot_patience(run), interrupt_patience(run)));
 }
 
 bool run_poll(struct run *run, struct stop *stop)
@@ -454,6 +460,7 @@ bool run_poll(struct run *run, struct stop *stop)
 	bool stopped;
 
 	hot_look(run);
+	under_counter_look(run);
 	stopped = poll_stop(run, stop);
 
 	unattended_go_on(run);

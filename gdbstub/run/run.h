@@ -21,6 +21,7 @@
  *                traps
  *   resuming     one thread
  *   retired      what its steps count
+ *   under_counter  ... and the processor, while it runs instead
  *   halt         stopping every thread, and what is done while all are held
  *   events       what the kernel tells, one handler an event
  *   fork         ... of processes that come from others

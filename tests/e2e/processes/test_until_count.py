@@ -180,6 +180,7 @@ run("kill")
     return gdb.results[0]["places"], gdb.results[0]["short"]
 
 
+@harness.machines("counted")
 def test_call_that_makes_a_thread(t):
     """Its instruction is one, though the thread stops within it. A branch follows another
     call on aarch64, after which a step executes nothing."""
@@ -287,6 +288,19 @@ def test_what_is_left(t):
     client.close()
 
 
+def test_of_a_thread_that_runs(t):
+    """In non-stop mode: what it counts cannot be changed meanwhile, but seen."""
+    t.truehit_only("monitor until-count")
+    client = rsp.Client(t.server("--once", "COMM", t.prog("counted"), "100000000000"))
+    t.equal(client.ask("QNonStop:1"), "OK", "non-stop mode")
+    t.equal(client.ask("vCont;c"), "OK", "vCont;c")
+    client.send_bytes(client.frame(b"qRcmd," + b"until-count branches 3".hex().encode()))
+    t.equal(client.receive().decode(), "E01", "until-count")
+    t.match("^The thread runs", client.console.decode())
+    t.match("^0 instructions are left", client.monitor("until-count"))
+    client.close()
+
+
 def test_counters(t):
     """What the machine has, or why it has none."""
     t.truehit_only("monitor counters")
@@ -295,4 +309,5 @@ def test_counters(t):
     for name in "instructions", "branches", "cycles":
         t.match(rf"^{name}: (\d+ in a loop of 1000000 turns|this machine has no|the kernel keeps)",
                 text)
-    t.match("^until-count does without", text)
+    for event in EVENTS:
+        t.match(rf"^until-count {event}: by (the processor, the last \d+ by steps|steps: \w)", text)
