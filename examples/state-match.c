@@ -277,7 +277,7 @@ static void tell(const double *time)
 
 int main(int argc, char **argv)
 {
-	double time[WAYS];
+	double time[WAYS] = {0};
 	int err;
 
 	counts = argc > 1 && strcmp(argv[1], "--counter") == 0;
