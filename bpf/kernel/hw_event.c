@@ -2,6 +2,7 @@
 #include "bpf/kernel/hw_event.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gdbstub/base/cleanup.h"
 #include "gdbstub/base/rights.h"
 
 /* si_code of a perf event's SIGTRAP; glibc 2.36 does not name it (the kernel's
@@ -102,4 +104,34 @@ int hw_event_aim(int fd, const struct hw_event_options *options)
 int hw_event_enable(int fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+/* One that only counts: it needs no program, and the kernel itself steps over a hit. */
+static int open_counting(const volatile uint64_t *word)
+{
+	RIGHTS_RAISED_IN_SCOPE;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)word,
+		.bp_len = sizeof(*word),
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+bool hw_event_fires(void)
+{
+	volatile uint64_t word = 0;
+	_cleanup_close_ int fd = open_counting(&word);
+	uint64_t count;
+
+	if (fd < 0)
+		return true;
+	word = 1;
+	return read(fd, &count, sizeof(count)) != sizeof(count) || count > 0;
 }

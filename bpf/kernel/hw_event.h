@@ -36,6 +36,14 @@ int hw_event_aim(int fd, const struct hw_event_options *options);
 /** Switch it on, in the thread and all that inherited it. */
 int hw_event_enable(int fd);
 
+/**
+ * Do the processor's breakpoint registers work? In some virtual machines all that sets
+ * them succeeds, and they never fire. Found out by a write of the calling thread that
+ * an event counts. False only if it was not counted: where the event cannot be had
+ * (rights, or no slot is free), the calls above tell.
+ */
+bool hw_event_fires(void);
+
 /** Is this the SIGTRAP of a perf event? Then *sig_data is what it carries. */
 bool hw_event_siginfo(const siginfo_t *info, uint64_t *sig_data);
 /** Of such a one: was it blocked when the hit came, so that the thread has run on? */

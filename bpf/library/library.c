@@ -21,6 +21,9 @@ static struct error *begin(struct truehit *truehit)
 
 	if (!error)
 		error = bpf_kernel_init(&truehit->kernel, context_take_record, truehit);
+	if (!error && !hw_event_fires())
+		error = error_create(ENODEV, "breakpoint registers do not fire on this "
+					     "machine, as in some virtual machines");
 	if (!error && getrandom(&truehit->cookie, sizeof(truehit->cookie), 0) !=
 			      (ssize_t)sizeof(truehit->cookie))
 		error = error_create(errno, "no random numbers");

@@ -162,7 +162,8 @@ struct truehit_counts {
 
 /**
  * Finds out whether this kernel and this user can have filters: ENOTSUP, EPERM, EACCES
- * or what the kernel says. *ret is a context even then, for truehit_why(), and is to be
+ * or what the kernel says; ENODEV: the machine lets breakpoint registers be set, but
+ * they do not fire. *ret is a context even then, for truehit_why(), and is to be
  * destroyed; NULL: ENOMEM.
  */
 int truehit_create(struct truehit **ret);

@@ -26,7 +26,7 @@ def check(condition, text):
 def session(truehit, loop):
     """The session as a user would see it; returns the output of gdb and the server."""
     where = measure.line()
-    commands = [f"hbreak {where} if i == {TRUE_HIT}", "continue", "print i",
+    commands = [f"break {where} if i == {TRUE_HIT}", "continue", "print i",
                 "info symbol $pc", "monitor breakpoints", "continue"]
     show_command(f"$ truehit :0 {os.path.relpath(loop)} {ITERATIONS}")
     with measure.Server(truehit, loop, ITERATIONS) as server:
@@ -49,9 +49,9 @@ def verify(output, done):
     stops = re.findall(r"^(?:Thread .* hit )?Breakpoint 1, ", output, re.M)
     check(len(stops) == 1, f"gdb stopped {len(stops)} times instead of once")
     check(re.search(rf"^\$1 = {TRUE_HIT}$", output, re.M), f"i is not {TRUE_HIT} at the stop")
-    row = re.search(r"^\s*\d+ hbreak .*?\s([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)(\s|$)",
+    row = re.search(r"^\s*\d+ break .*?\s([\d,]+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)(\s|$)",
                     output, re.M)
-    check(row, "monitor breakpoints shows no hbreak")
+    check(row, "monitor breakpoints shows no break")
     hits, suppressed, true_hits = (int(n.replace(",", "")) for n in row.groups()[:3])
     check((hits, suppressed, true_hits) == (TRUE_HIT + 1, TRUE_HIT, 1),
           f"{hits} hits, {suppressed} false and {true_hits} true, instead of {TRUE_HIT} "
@@ -62,7 +62,7 @@ def verify(output, done):
 def measurements(truehit, build):
     bench = measure.Bench(truehit, build)
     bench.calibrate()
-    cases = bench.cases(0.5)
+    cases = bench.break_cases()
     for _ in range(3):
         for case in cases:
             bench.run(case)

@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,21 @@ static int open_breakpoint(pid_t pid, int program, bool writes)
 	return fd;
 }
 
-/* A hypervisor may make a SIGTRAP of a hit (gdbstub/gdbstub/hits/unexplained.h). */
+/* Some virtual machines have breakpoint registers that never fire. */
+static bool all_were_hits(int event, long iterations)
+{
+	uint64_t hits;
+
+	if (read(event, &hits, sizeof(hits)) != sizeof(hits))
+		return false;
+	if (hits == (uint64_t)iterations)
+		return true;
+	fprintf(stderr, "floor: %llu of %ld hits\n", (unsigned long long)hits,
+		iterations);
+	return false;
+}
+
+/* A hypervisor may make a SIGTRAP of a hit (gdbstub/hits/unexplained.h). */
 static int run_to_end(pid_t pid, int *status)
 {
 	do {
@@ -119,7 +134,7 @@ int main(int argc, char **argv)
 	long iterations = argc > 1 ? atol(argv[1]) : 0;
 	bool writes = argc > 2 && strcmp(argv[2], "write") == 0;
 	double cost[2];
-	int fds[2], status, program;
+	int fds[2], status, program, event;
 	pid_t pid;
 
 	if (iterations <= 0) {
@@ -137,7 +152,8 @@ int main(int argc, char **argv)
 	close(fds[1]);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
 		return fail("starting the child");
-	if (open_breakpoint(pid, program, writes) < 0) {
+	event = open_breakpoint(pid, program, writes);
+	if (event < 0) {
 		fail("opening the breakpoint event");
 		kill(pid, SIGKILL);
 		return 1;
@@ -148,6 +164,8 @@ int main(int argc, char **argv)
 		kill(pid, SIGKILL);
 		return 1;
 	}
+	if (!all_were_hits(event, iterations))
+		return 1;
 	printf("%.1f ns per hit (loop alone %.1f)\n", cost[1] - cost[0], cost[0]);
 	return 0;
 }

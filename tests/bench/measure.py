@@ -5,6 +5,7 @@ The loop program measures itself: it prints the nanoseconds of one iteration. Wh
 the breakpoint costs is that minus the same loop without one.
 """
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -134,6 +135,11 @@ class Case:
         return statistics.median(self.runs)
 
     @property
+    def in_hardware(self):
+        """Is it of no worth where breakpoint registers do not fire?"""
+        return self.command != "break"
+
+    @property
     def watches(self):
         return self.command.startswith("watch")
 
@@ -157,6 +163,16 @@ class Bench:
             runs.append(float(re.search(r"([\d.]+) ns per iteration", text).group(1)))
         self.base = statistics.median(runs)
 
+    @functools.cached_property
+    def fires(self):
+        """Some virtual machines have breakpoint registers that never do."""
+        return subprocess.run([self.floor, "100"], capture_output=True, check=False,
+                              timeout=LIMIT).returncode == 0
+
+    def possible(self, cases):
+        """Those that can be measured on this machine."""
+        return [case for case in cases if self.fires or not case.in_hardware]
+
     def cases(self, scale=1.0):
         def count(number):
             return max(100, int(number * scale))
@@ -175,6 +191,15 @@ class Bench:
                 Case("z0", "gdbserver Z0 (break ... if)", count(3000), server, "break"),
                 Case("host", "host-side, gdbserver", count(1000), server, evaluation="host"),
             ]
+        return cases
+
+    def break_cases(self):
+        """What users of `break ... if` get, with each server as it is at first."""
+        cases = [Case("truehit", "truehit break ... if", 10000000, self.truehit, "break")]
+        if self.gdbserver:
+            cases += [Case("z0", "gdbserver break ... if", 3000, self.gdbserver, "break"),
+                      Case("host", "host-side, gdbserver", 1000, self.gdbserver, "break",
+                           evaluation="host")]
         return cases
 
     def place(self):

@@ -49,6 +49,7 @@ class Case(measure.Case):
     condition: str = "last == -1"
     pinned: bool = True
     filters: bool = False  # in the program, before the trap
+    command: str = "break"
 
 
 def places(case):

@@ -29,9 +29,13 @@ class Bench:
         self.bench = bench
         self.classical = f"{bench.loop.parents[1]}/bench/classical"
         self.address, _ = bench.place()
-        self.ways = {name: way for name, way in WAYS.items()
-                     if "uprobe" not in name or os.uname().machine == "x86_64"}
+        self.ways = {name: way for name, way in WAYS.items() if self.is_here(name)}
         self.runs = {name: [] for name in (CLASSICAL, *self.ways)}
+
+    def is_here(self, name):
+        if "uprobe" in name:
+            return os.uname().machine == "x86_64"
+        return self.bench.fires or name != "hardware"
 
     def run(self):
         self.runs[CLASSICAL].append(self.run_classical())

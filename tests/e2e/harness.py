@@ -5,20 +5,20 @@ A test is a function that takes a Test. It starts servers and gdbs through it an
 states what it expects; a Failure or any other exception fails the test, a Skip
 skips it. Time limits are there to end a test that hangs, never to judge speed.
 """
-import ctypes
 import dataclasses
-import functools
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+from machine import (NO_REGISTERS, Skip, breakpoint_registers_fire, has_capabilities, is_emulated_x86,
+                     is_virtual, kernel_conditions, kernel_release, libc)
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -33,24 +33,18 @@ NOBODY = 65534     # an ordinary user with no rights
 LOADED_AT = {"x86_64": 0x555555554000, "aarch64": 0xaaaaaaaa0000}[os.uname().machine]
 CAPABILITIES = "cap_bpf,cap_perfmon+ep"
 
-libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SANITIZER_REPORT = re.compile(
     r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:)")
 
 
-def is_virtual():
-    """Is this a virtual machine, as far as the processor says?"""
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        return re.search(r"^flags\s*:.* hypervisor\b", file.read(), re.M) is not None
+# Commands of gdb that breakpoint registers are needed for.
+IN_REGISTERS = re.compile(
+    r"(^|['\"(])\s*(hbreak|thbreak|watch|rwatch|awatch) ", re.M)
 
 
 class Failure(Exception):
     """The server did not do what was expected."""
-
-
-class Skip(Exception):
-    """This machine, or this server, cannot run the test; the text says why."""
 
 
 @dataclasses.dataclass
@@ -334,6 +328,11 @@ class Test:
             raise Skip("register numbers of x86_64")
 
     @staticmethod
+    def need_breakpoint_registers():
+        if not breakpoint_registers_fire():
+            raise Skip(NO_REGISTERS)
+
+    @staticmethod
     def need_steps_over_watched():
         """A step that hits a watchpoint hangs QEMU 7.2, where it emulates x86_64, and the
         machine with it."""
@@ -419,6 +418,8 @@ class Test:
             sysroot="", limit=GDB_LIMIT, expect_status=None, wait=True, first=()):
         """Runs gdb in batch mode: connects, then the commands, then the Python
         text. Returns the Gdb, ended unless wait is false."""
+        if IN_REGISTERS.search("\n".join([*first, *commands, python or ""])):
+            self.need_breakpoint_registers()
         argv = [self.config.gdb, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
                 "-iex", "set width 0", "-iex", "set height 0", "-iex", "set confirm off",
                 "-iex", "set remotetimeout 60"]
@@ -494,55 +495,6 @@ def breakpoint_rows(text):
     if not rows:
         raise Failure(f"no row in the table of breakpoints: {text}")
     return rows
-
-
-@functools.lru_cache(maxsize=None)
-def is_emulated_x86():
-    with open("/proc/cpuinfo", encoding="latin1") as file:
-        return "QEMU TCG CPU" in file.read()
-
-
-def kernel_release():
-    """The first two numbers: (6, 12)."""
-    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
-
-
-def kernel_conditions(server):
-    """Why the kernel cannot evaluate conditions for this user's server, or None."""
-    if os.geteuid() == 0 or not has_capabilities(server):
-        return _try_bpf()
-    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
-        if int(file.read()) > 2:
-            return "kernel.perf_event_paranoid keeps perf events to root"
-    return None
-
-
-def has_capabilities(path):
-    """Does the file give CAP_PERFMON and CAP_BPF to whoever executes it? (struct
-    vfs_cap_data of linux/capability.h)"""
-    try:
-        data = os.getxattr(path, "security.capability")
-    except OSError:
-        return False
-    flags, permitted = struct.unpack_from("<I8xI", data)
-    return bool(flags & 1) and permitted >> 38 - 32 & 3 == 3
-
-
-def _try_bpf():
-    """Loads the smallest BPF program there is."""
-    SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine)
-    BPF_PROG_LOAD, BPF_PROG_TYPE_PERF_EVENT = 5, 7
-    insns = (ctypes.c_uint64 * 2)(0xb7, 0x95)  # r0 = 0; exit
-    licence = ctypes.create_string_buffer(b"GPL")
-    attr = (ctypes.c_uint64 * 16)()
-    attr[0] = BPF_PROG_TYPE_PERF_EVENT | 2 << 32
-    attr[1] = ctypes.addressof(insns)
-    attr[2] = ctypes.addressof(licence)
-    fd = libc.syscall(SYS_BPF, BPF_PROG_LOAD, attr, ctypes.sizeof(attr))
-    if fd < 0:
-        return "no BPF programs for this user: " + os.strerror(ctypes.get_errno())
-    os.close(fd)
-    return None
 
 
 # Virtual machines

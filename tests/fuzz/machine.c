@@ -142,6 +142,8 @@ struct error *machine_init(struct machine *machine)
 	error = arch_native()->init();
 	if (error)
 		return error;
+	if (!hw_event_fires())
+		return error_create(ENODEV, "breakpoint registers do not fire here");
 	roles_init(&machine->roles);
 	error = bpf_kernel_init(&machine->kernel, on_record, machine);
 	if (error)

@@ -13,6 +13,7 @@
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/tracing/inferiors.h"
+#include "tests/unit/support.h"
 
 volatile uint64_t counter;
 struct fixture fixture;
@@ -44,6 +45,7 @@ void set_up(void)
 	_cleanup_error_ struct error *error = arch_native()->init();
 
 	cr_assert_null(error);
+	need_breakpoint_registers();
 	fixture = (struct fixture){.engine.ops = &perf_event_engine,
 				   .engine.placements = placements_create()};
 	fixture.engine.unusable = fixture.engine.ops->probe(&fixture.engine);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf/kernel/hw_event.h"
 #include "gdbstub/tracing/inferiors.h"
 #include "gdbstub/inferior/proc.h"
 
@@ -51,6 +52,12 @@ void need_steps_over_watched(void)
 {
 	if (is_emulated())
 		cr_skip_test("QEMU hangs at a step that hits a watchpoint");
+}
+
+void need_breakpoint_registers(void)
+{
+	if (!hw_event_fires())
+		cr_skip_test("breakpoint registers do not fire on this machine");
 }
 
 /* ---- programs ---- */

@@ -25,6 +25,8 @@ bool is_emulated(void);
 /** Skips the test there: a single step of an instruction that hits a watchpoint hangs
  * the processor, and the machine with it (QEMU 7.2). */
 void need_steps_over_watched(void);
+/** Skips the test where they never fire, as in some virtual machines. */
+void need_breakpoint_registers(void);
 
 /* ---- programs ---- */
 

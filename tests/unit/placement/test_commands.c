@@ -48,6 +48,7 @@ static void set_up(void)
 	_cleanup_close_ int fd = -1;
 	char *pages;
 
+	need_breakpoint_registers();
 	pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(pages + page, page, PROT_NONE);

@@ -90,6 +90,7 @@ static void attach(void)
 	gate = &kernel.shared->locations[program->location].gate;
 	gate_set(gate, GATE_ENDLESS);
 	options.program_fd = program->fd;
+	need_breakpoint_registers();
 	event = hw_event_open(&options, gettid());
 	if (event == -ENOSPC || event == -ENOENT || event == -EOPNOTSUPP)
 		cr_skip_test("no hardware breakpoint to be had");

@@ -129,6 +129,7 @@ static void put_in(const struct agent_list *conditions)
 	cr_assert_null(program->refused, "%s", program->refused);
 	cr_assert_eq(options.arch->hw_plan(&region, &options.region, 1), 1);
 	options.program_fd = program->fd;
+	need_breakpoint_registers();
 	event = hw_event_open(&options, 0);
 	if (event == -ENOSPC || event == -ENOENT || event == -EOPNOTSUPP)
 		cr_skip_test("no hardware breakpoint to be had: %s", strerror(-event));

@@ -167,6 +167,7 @@ static void start_at(struct hw_region region, uint64_t also)
 					   .program_fd = fixture.program_fd,
 					   .sigtrap = true};
 
+	need_breakpoint_registers();
 	tracee_start(&fixture.tracee, child_main, also);
 	fixture.event_fd = hw_event_open(&options, fixture.tracee.inferior.pid);
 	if (fixture.event_fd < 0 && geteuid() != 0)

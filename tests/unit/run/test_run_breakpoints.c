@@ -14,6 +14,7 @@
 #include "tests/unit/run_place.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/text/text.h"
+#include "tests/unit/support.h"
 
 TestSuite(run, .init = set_up, .fini = tear_down, .timeout = 300);
 
@@ -77,6 +78,7 @@ Test(run, conditional_perf_event)
 
 Test(run, conditional_debug_register)
 {
+	need_breakpoint_registers();
 	use_only(&run, ENGINE_DEBUGREG);
 	check_one_true_hit(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
@@ -116,6 +118,7 @@ Test(run, threads_perf_event)
 
 Test(run, threads_debug_register)
 {
+	need_breakpoint_registers();
 	use_only(&run, ENGINE_DEBUGREG);
 	check_threads(BREAKPOINT_HARDWARE, STOP_HWBREAK);
 }
@@ -269,6 +272,7 @@ Test(run, trap_under_a_false_hardware_breakpoint)
 	struct inferior *inferior;
 	struct stop stop;
 
+	need_breakpoint_registers();
 	use_only(&run, ENGINE_DEBUGREG);
 	inferior = launch(run_loop);
 	insert(inferior, BREAKPOINT_HARDWARE, PLACE, argument_equals(7777));
@@ -329,6 +333,7 @@ Test(run, watch_perf_event)
 
 Test(run, watch_debug_register)
 {
+	need_breakpoint_registers();
 	use_only(&run, ENGINE_DEBUGREG);
 	check_watch();
 }
@@ -339,6 +344,7 @@ Test(run, too_many_hardware_breakpoints)
 	struct error *error = NULL;
 	int i;
 
+	need_breakpoint_registers();
 	for (i = 0; !error && i < 10; i++)
 		error = breakpoints_insert(inferior->breakpoints, BREAKPOINT_HARDWARE,
 					   PLACE + 4 * (uint64_t)i, 1, NULL, NULL);
@@ -357,6 +363,7 @@ Test(run, software_gives_way_to_hardware)
 	struct inferior *inferior = launch(run_loop);
 	struct stop stop;
 
+	need_breakpoint_registers();
 	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, argument_equals(100));
 	for (uint64_t i = 0; i < 4; i++)
 		insert(inferior, BREAKPOINT_HARDWARE, address(other_place) + 4 * i,

@@ -11,6 +11,7 @@
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/run/unattended.h"
 #include "tests/unit/run_place.h"
+#include "tests/unit/support.h"
 
 TestSuite(run, .init = set_up, .fini = tear_down, .timeout = 300);
 
@@ -156,6 +157,7 @@ Test(run, another_breakpoint_at_the_place_stops)
 	struct inferior *inferior;
 	struct stop stop;
 
+	need_breakpoint_registers();
 	catch_output();
 	inferior = launch(run_loop);
 	insert_command(inferior, BREAKPOINT_SOFTWARE, NULL, false);
