@@ -26,6 +26,7 @@ def counts():
 
 gdb.execute("set pagination off")
 gdb.execute("set sysroot /")
+gdb.execute("set remotetimeout 30")  # the machine may be busy with other tests
 program = gdb.objfiles()[0].filename
 gdb.execute(f"target remote | {os.environ.get('TRUEHIT', 'truehit')} - {program} "
             + os.environ.get("ARGS", ""))

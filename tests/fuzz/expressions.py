@@ -24,10 +24,12 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 import harness
+import machine
 
 BATCH = 100     # conditions in one gdb
 PLACES = 8      # of the program
-HARDWARE = 4    # breakpoints that the processor has room for
+# Breakpoints that the processor has room for.
+HARDWARE = 4 if machine.breakpoint_registers_fire() else 0
 SOURCE = "expressions.c"
 
 # ---- conditions ----

@@ -96,6 +96,7 @@ def test_watchpoint(t):
 def test_why_there_is_no_uprobe(t):
     """A locked instruction, where one would be wrong, or slow, is left to hardware."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     t.need_x86()
     path = t.prog("accesses")
     gdb = t.gdb(t.server(path), "break *by_xadd", "continue", prog=path, python="""
@@ -152,6 +153,7 @@ def test_engines(t):
 def test_hardware_engine(t):
     """How its threads stop is what a trial hit has shown: both ways are legal."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     _, client = start(t)
     t.match(r"^perf_event .*\n +usable\n +threads stop by (the event|a signal)\b",
             client.monitor("engines"))
@@ -174,6 +176,7 @@ def test_no_slot_is_free(t):
 
 def test_without_rights(t):
     t.truehit_only("monitor explain")
+    t.need_breakpoint_registers()
     text = explain(t, ["break body if i == 7"], "body", start=t.without_rights())
     t.match(r"^ +why: +(uprobe|perf_event) is not usable: .*cap_bpf", text)
     reasons = re.findall(r"why: +(?! |monitor set engine)", text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The stop at the Nth true hit of a location, of those of all threads: the program counts
 how often it was there. And the stop at the pass of a loop with a given state.
-UNTIL_HIT=999983 goes that far with each engine."""
+UNTIL_HIT=999983 goes that far with each engine, or with UNTIL_ENGINE="ptrace in pads" alone."""
 import os
 import signal
 
@@ -22,7 +22,9 @@ def until(line):
 def engines(t):
     """Those that there are here."""
     probes = os.uname().machine == "x86_64" and not harness.kernel_conditions(t.config.server)
-    return [engine for engine in ENGINES if probes or not engine.startswith("uprobe")]
+    fire = harness.breakpoint_registers_fire()
+    return [engine for engine in ENGINES if os.environ.get("UNTIL_ENGINE", engine) == engine
+            and (probes or not engine.startswith("uprobe")) and (fire or engine != "hardware")]
 
 
 def session(t, lines, threads, turns, engine="auto"):
