@@ -63,6 +63,7 @@ run("continue")
 def test_false_hits(t):
     """The kernel, which executes what has a uprobe elsewhere, would not begin the
     sequence anew."""
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     for prog in PROGS:
         for engine in "auto", "uprobe":
@@ -75,6 +76,7 @@ def test_false_hits_of_hardware(t):
 
 
 def test_false_hits_where_the_kernel_emulates(t):
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     for prog in PROGS:
         check_false_hits(t, prog, "break", "seq_jump", "uprobe", "perf_event")
@@ -110,6 +112,7 @@ run("continue")
 
 
 def test_true_hits(t):
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     for prog in PROGS:
         for kind, engine in ("break", "auto"), ("break", "uprobe"), ("hbreak", "auto"):
@@ -165,6 +168,7 @@ run("continue")
 def test_new_thread_between_hits(t):
     """The first hit moves the location; a new thread may come before the server has seen
     the stop of the second one."""
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     for _ in range(8):
         server = t.server("COMM", t.prog("rseq-hidden"), 7, 300, 0, 200)
@@ -177,6 +181,7 @@ def test_new_thread_between_hits(t):
 def test_steps(t):
     """A step within a sequence makes it begin anew, as with gdbserver: it ends after the
     first instruction of the abort handler."""
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     for prog in PROGS:
         for kind in "break", "hbreak":
@@ -240,6 +245,7 @@ run("continue")
 
 def test_takes_a_slot(t):
     """Those that are as exact without one give one to it, though they were first."""
+    t.need_breakpoint_registers()
     need_kernel_filter(t)
     # gdb inserts by address.
     others = "_init", "_start", "frame_dummy", "count_one"

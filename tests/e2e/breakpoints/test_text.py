@@ -173,6 +173,7 @@ emit(status=events.exit_code)
 def test_copy_of_a_trap_that_became_a_slot(t):
     """In between: the trap in the copy is after a breakpoint in hardware, which is met
     once each time."""
+    t.need_breakpoint_registers()
     t.need_x86()
     t.need_kernel_conditions()
     for engine, server, results in each_session(t, "late", """
@@ -345,6 +346,7 @@ emit(calls=[calls, called()])
 def test_shared_mapping(t):
     """What is written to it is in the file: neither the kernel nor ptrace has a trap there,
     but there are slots of the processor, also for breakpoints that stop at each hit."""
+    t.need_breakpoint_registers()
     t.need_kernel_conditions()
     for setting in "auto", "uprobe":
         server, results = text_session(t, "shared", VIEWS + """

@@ -92,6 +92,7 @@ def test_breakpoint_debug_registers(t):
 
 
 def test_breakpoint_software_in_hardware(t):
+    t.need_breakpoint_registers()
     t.need_kernel_conditions()
     at_breakpoint(t, "hardware", 0)
 

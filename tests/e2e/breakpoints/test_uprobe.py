@@ -171,6 +171,7 @@ STORE_AT = 4  # a store to the frame of part000: no uprobe where there are more 
 
 def test_same_place_of_another_server(t):
     """Its uprobes would take the hits of a trap that the kernel could have made."""
+    t.need_breakpoint_registers()
     need_uprobes(t)
     other, many = Many(t), Many(t, threads=2)
     many.insert(100, ALWAYS)
@@ -204,6 +205,7 @@ emit(found=[x for _, x in found], places=len({pc for pc, _ in found}))
 
 def test_where_there_is_no_uprobe(t):
     """Other engines take over, and tell why."""
+    t.need_breakpoint_registers()
     need_uprobes(t)
     # The file is deleted by then.
     unreachable = None if os.geteuid() == 0 else r"setcap \S+,cap_checkpoint_restore\+ep \S+"

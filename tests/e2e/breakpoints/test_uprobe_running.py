@@ -76,6 +76,7 @@ class Counters(NonStop):
 
 def test_the_engine_changes_while_threads_run(t):
     """Each thread stops at every hundred, whatever serves the place."""
+    t.need_breakpoint_registers()
     n = Counters(t, 4)
     turns = itertools.cycle(ENGINES)
     seen, used = {index: [] for index in range(4)}, set()

@@ -40,6 +40,7 @@ run("continue")
 
 def test_shared_memory(t):
     """Another process has it mapped, too."""
+    t.need_breakpoint_registers()
     traps, _ = play(t, "shared", "store", "mapped")
     t.equal(traps, 0, "stops")
 
@@ -47,12 +48,14 @@ def test_shared_memory(t):
 def test_memory_that_is_shared_later(t):
     """The first hit after that shows it: told where the thread is, as what it has stored
     may have been seen."""
+    t.need_breakpoint_registers()
     traps, undone = play(t, "shared", "store", "begin")
     t.equal(traps, int(undone), "stops")
 
 
 def test_shared_stack(t):
     """The same."""
+    t.need_breakpoint_registers()
     traps, undone = play(t, "stack", "frame_store", "begin")
     t.equal(traps, int(undone), "stops")
 

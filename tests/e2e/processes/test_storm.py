@@ -148,7 +148,10 @@ def test_vfork_hardware(t):
 
 
 def test_leader_gone(t):
+    """Other servers' uprobes at the place would take traps: without the leader, it is
+    hardware that serves it."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     storm(t, 0, 4, 1000, "lut", interrupts=0.3)
 
 
@@ -157,6 +160,7 @@ def test_leader_gone_unnoticed(t):
     hears that the leader has ended: the kernel then looks whose traps are to stay, and
     finds no memory of such a process."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     program, beside = Storm(t, 1, 64, "lm"), Storm(t, 1, 64)
     session, other = (Session(t, p, 0, condition()) for p in (program, beside))
     for one in session, other:

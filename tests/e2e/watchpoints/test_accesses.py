@@ -14,6 +14,7 @@ VALUES = [("0", "-1"), ("-1", "0"), ("0", "1"), ("1", "-1")]
 def debug(t, arguments, *commands, **kwargs):
     """What commands print in a program that waits to begin; whether it lives after that."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--once", "COMM", t.prog(PROG), *arguments)
     return t.gdb(server, f"source {EXTENSION}", "tbreak begin", "continue", prog=t.prog(PROG),
                  python=f"emit(texts=[run(c) for c in {commands!r}], alive=alive())\n"
@@ -23,6 +24,7 @@ def debug(t, arguments, *commands, **kwargs):
 def refused(t, *commands):
     """What gdb shows of commands that fail, in a program that waits to begin."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--once", "COMM", t.prog(PROG), "1", "1")
     return t.gdb(server, f"source {EXTENSION}", "tbreak begin", "continue", *commands, "kill",
                  prog=t.prog(PROG)).output()
@@ -130,6 +132,7 @@ def test_what_is_refused(t):
 def test_locals_in_conditions(t):
     """They are others in each thread."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--once", "COMM", t.prog(PROG), "1", "1")
     gdb = t.gdb(server, f"source {EXTENSION}", "tbreak touch", "continue",
                 "truehit accesses whole if value == 1", "kill", prog=t.prog(PROG))
@@ -159,6 +162,7 @@ def test_no_rights(t):
 def test_the_process_ends(t):
     """The server shows what it has, by itself."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--once", "COMM", t.prog(PROG), "1", "30")
     gdb = t.gdb(server, "tbreak begin", "continue", 'eval "monitor accesses write %#lx 1", &byte',
                 "continue", prog=t.prog(PROG))
@@ -171,6 +175,7 @@ def test_the_process_ends(t):
 def test_another_program(t):
     """It has none of the former one's accesses, and its symbols are not shown for them."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--once", "COMM", t.prog("exec"), t.prog(PROG), "1", "30")
     gdb = t.gdb(server, f"source {EXTENSION}", "tbreak main", "continue",
                 "truehit accesses -w before 60", prog=t.prog("exec"))
@@ -183,6 +188,7 @@ def test_another_program(t):
 def test_what_ends_it(t):
     """Nothing is left of it after a kill, a detach, or another start."""
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("--multi", "COMM")
     gdb = t.gdb(server, f"set remote exec-file {t.prog(PROG)}", connect="target extended-remote",
                 prog=t.prog(PROG), python=f"""
@@ -216,6 +222,7 @@ run("kill")
 
 def test_another_client(t):
     t.need_kernel_conditions()
+    t.need_breakpoint_registers()
     server = t.server("COMM", t.prog(PROG), "1", "30")
     begin = ("tbreak begin", "continue", 'eval "monitor accesses write %#lx 1", &byte')
     t.match("are counted", t.gdb(server, *begin, "disconnect", prog=t.prog(PROG)).output())

@@ -291,6 +291,7 @@ emit(worked=value("worked"))
 
 
 def test_mi(t):
+    t.need_breakpoint_registers()
     server = t.server("COMM", t.prog("watched"))
     gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=mi", "-iex",
                               "set debuginfod enabled off", "-iex", "set sysroot",

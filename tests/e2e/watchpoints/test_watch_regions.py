@@ -245,6 +245,7 @@ def open_breakpoint(pid, address):
 def test_software_breakpoints_give_way(t):
     """Conditional ones are promoted to hardware while there is room. A watchpoint takes
     as many slots of theirs as it needs; one that cannot fit takes none."""
+    t.need_breakpoint_registers()
     t.need_kernel_conditions()
     r = Regions(t, "2")
     r.client.monitor("set engine hardware")
