@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bpf/uprobe/uprobe_trial.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <signal.h>
@@ -9,58 +8,9 @@
 
 #include "arch/register_table.h"
 #include "gdbstub/base/log.h"
-#include "gdbstub/base/rights.h"
 #include "bpf/kernel/kernel.h"
 #include "bpf/kernel/trial.h"
-
-/* Counts its hits, and says false. A multi link's adds what it is told (emit_where.c).
- */
-static int load_counter(const struct uprobe_options *options, int map_fd)
-{
-	const struct bpf_insn insns[] = {
-		options->multi ? (struct bpf_insn){.code = BPF_JMP | BPF_CALL,
-						   .imm = BPF_FUNC_get_attach_cookie}
-			       : (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K,
-						   .dst_reg = BPF_REG_0,
-						   .imm = TRIAL_COOKIE},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_X,
-		 .dst_reg = BPF_REG_2,
-		 .src_reg = BPF_REG_0},
-		/* r1 = the address of the map's only value */
-		{.code = BPF_LD | BPF_IMM | BPF_DW,
-		 .dst_reg = BPF_REG_1,
-		 .src_reg = BPF_PSEUDO_MAP_VALUE,
-		 .imm = map_fd},
-		{0},
-		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
-		 .dst_reg = BPF_REG_1,
-		 .src_reg = BPF_REG_2,
-		 .imm = BPF_ADD},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-
-	return bpf_kernel_load(uprobe_kind(options), insns,
-			       sizeof(insns) / sizeof(*insns), NULL, 0);
-}
-
-static int make_map(void)
-{
-	RIGHTS_RAISED_IN_SCOPE;
-
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "truehit_trial", sizeof(uint32_t),
-			      sizeof(uint64_t), 1, NULL);
-}
-
-static uint64_t read_count(int map_fd)
-{
-	RIGHTS_RAISED_IN_SCOPE;
-	const uint32_t key = 0;
-	uint64_t count = 0;
-
-	bpf_map_lookup_elem(map_fd, &key, &count);
-	return count;
-}
+#include "bpf/kernel/trial_counter.h"
 
 /* A call by each thread of the child, and one by ourselves. */
 static struct error *call_everywhere(struct trial *trial,
@@ -83,26 +33,24 @@ static struct error *try_in(struct trial *trial, struct background_close *closer
 			    const struct uprobe_options *options)
 {
 	const struct probe_place *place = &trial->arch->probe_places[PROBE_EMULATED];
-	_cleanup_close_ int map_fd = make_map();
-	_cleanup_close_ int program_fd =
-		map_fd < 0 ? map_fd : load_counter(options, map_fd);
-	struct error *error;
-	uint64_t count;
+	_cleanup_trial_counter_ struct trial_counter counter;
+	struct error *error = trial_counter_init(&counter, uprobe_kind(options));
+	uint64_t sum;
 	int fd;
 
-	if (program_fd < 0)
-		return error_create(-program_fd, "a program cannot be loaded");
-	error = trial_open_probe(trial, place, options, program_fd, &fd);
+	if (!error)
+		error = trial_open_probe(trial, place, options, counter.program_fd,
+					 &fd);
 	if (error)
 		return error;
 	error = call_everywhere(trial, place);
 	background_close_add_fd(closer, fd);
 	if (error)
 		return error;
-	count = read_count(map_fd);
-	if (count != 2 * TRIAL_COOKIE)
+	sum = trial_counter_sum(&counter);
+	if (sum != 2 * TRIAL_COOKIE)
 		return error_create(0, "%llu instead of 2 hits of two threads, %d each",
-				    (unsigned long long)count, TRIAL_COOKIE);
+				    (unsigned long long)sum, TRIAL_COOKIE);
 	return NULL;
 }
 

@@ -93,10 +93,16 @@ static bool may_have_pad(const struct engines *engines, const struct location *l
 	return engines->pads != PADS_OFF && !engines->others_run && !location->padless;
 }
 
+/* 0: it could not be measured. */
+static bool is_within(unsigned int ns, unsigned int limit)
+{
+	return ns > 0 && ns <= limit;
+}
+
 /*
  * Is a uprobe cheaper than a slot, which is worth twice what a hit costs: there are
  * few, and what was measured varies. Only where the answer depends on it, the
- * instruction is looked at.
+ * instruction is looked at. A slot in which nothing was hit is worth nothing.
  */
 static bool uprobe_is_cheaper(const struct engines *engines,
 			      const struct location *location)
@@ -107,8 +113,8 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 	if (!costs || costs->hardware_ns == 0)
 		return costs;
 	slot = 2 * costs->hardware_ns;
-	return costs->stepped_ns <= slot ||
-	       (costs->emulated_ns <= slot &&
+	return is_within(costs->stepped_ns, slot) ||
+	       (is_within(costs->emulated_ns, slot) &&
 		(may_have_pad(engines, location) ||
 		 undo_is_emulated(location->inferior, location->addr)));
 }

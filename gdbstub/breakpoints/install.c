@@ -115,6 +115,17 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 	return error;
 }
 
+/* Software breakpoints have int3, which is always usable. */
+static struct error *no_engine(const struct breakpoints *breakpoints,
+			       const struct location *location)
+{
+	const char *why = engines_no_slots(breakpoints->engines);
+
+	return error_create(0, "no engine can serve %s%s%s",
+			    breakpoint_type_name(location->type), why ? ": " : "",
+			    why ? why : "");
+}
+
 static struct error *put_in_by_choice(struct breakpoints *breakpoints,
 				      struct location *location)
 {
@@ -141,8 +152,7 @@ static struct error *put_in_by_choice(struct breakpoints *breakpoints,
 			first = error;
 	}
 	if (!first)
-		return error_create(0, "no engine can serve %s",
-				    breakpoint_type_name(location->type));
+		return no_engine(breakpoints, location);
 	return take_ptr(first);
 }
 

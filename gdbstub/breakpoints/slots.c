@@ -219,6 +219,7 @@ static void print_held(const struct location *location, struct buffer *out)
 static void print_pool(const struct pool *pool, struct symbols *symbols,
 		       struct buffer *out)
 {
+	const char *why = engines_no_slots(pool->breakpoints->engines);
 	const struct location *location;
 	const char *title = "Hardware";
 
@@ -226,6 +227,10 @@ static void print_pool(const struct pool *pool, struct symbols *symbols,
 		title = pool->kind == HW_EXECUTE ? "Breakpoint" : "Watchpoint";
 	buffer_printf(out, "\n%s slots of process %d, in each thread: %u, ", title,
 		      (int)pool->breakpoints->inferior->pid, pool->total);
+	if (why) {
+		buffer_printf(out, "none usable: %s\n", why);
+		return;
+	}
 	buffer_printf(out, "%u in use", pool->used);
 	print_foreign(pool, out);
 	buffer_printf(out, ", %u free\n", pool->free);

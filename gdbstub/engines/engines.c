@@ -68,3 +68,36 @@ void engines_deinit(struct engines *engines)
 	if (engines->placements)
 		placements_destroy(engines->placements);
 }
+
+/* ---- what is missing ---- */
+
+struct error *engines_lack_conditions(const struct engines *engines)
+{
+	const struct engine *hardware = &engines->engine[ENGINE_PERF_EVENT];
+
+	if (!hardware->unusable)
+		return NULL;
+	if (engines->engine[ENGINE_UPROBE].unusable)
+		return error_create(0,
+				    "conditions are not evaluated in the kernel, so "
+				    "that every hit stops the program for a moment: %s",
+				    error_text(hardware->unusable));
+	if (engines_no_slots(engines))
+		return NULL; /* those that there are have their conditions there */
+	return error_create(0,
+			    "conditions of hardware breakpoints and watchpoints are "
+			    "not evaluated in the kernel, so that every hit of theirs "
+			    "stops the program for a moment: %s",
+			    error_text(hardware->unusable));
+}
+
+struct error *engines_lack_slots(const struct engines *engines)
+{
+	const char *why = engines_no_slots(engines);
+
+	return why ? error_create(0,
+				  "hardware breakpoints and watchpoints are not "
+				  "available: %s",
+				  why)
+		   : NULL;
+}

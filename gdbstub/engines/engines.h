@@ -15,4 +15,10 @@ void engines_init(struct engines *engines, const struct output *output,
 void engines_probe(struct engines *engines);
 void engines_deinit(struct engines *engines);
 
+/** Why some or all conditions are not decided in the kernel, for the user; NULL: those
+ * of breakpoints are, and those of all that has a slot. */
+struct error *engines_lack_conditions(const struct engines *engines);
+/** Why there are no hardware breakpoints and watchpoints; NULL: there are. */
+struct error *engines_lack_slots(const struct engines *engines);
+
 #endif

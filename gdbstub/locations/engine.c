@@ -78,6 +78,23 @@ const char *engine_no_kernel_hits(const struct engine *engine)
 	return why;
 }
 
+/* The last one asks for the least, so that it knows best what is wrong with slots. */
+const char *engines_no_slots(const struct engines *engines)
+{
+	const char *why = NULL;
+
+	for (int i = 0; i < NENGINES; i++) {
+		const struct engine *engine = &engines->engine[i];
+
+		if (!engine->ops->by_slots || engine->ops->shares)
+			continue;
+		if (!engine->unusable)
+			return NULL;
+		why = error_text(engine->unusable);
+	}
+	return why;
+}
+
 static void print_kernel_hits(const struct engine *engine, struct buffer *out)
 {
 	const char *why;

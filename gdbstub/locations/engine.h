@@ -377,6 +377,9 @@ void engines_set_watch_kernel(struct engines *engines, bool on);
 /** Why writes by system calls are no hits of this engine's watchpoints; NULL: they are.
  */
 const char *engine_no_kernel_hits(const struct engine *engine);
+/** Why no location can have a hardware slot here; NULL: an engine is usable that takes
+ * them. */
+const char *engines_no_slots(const struct engines *engines);
 /** A thread that could not be reached can be (engine_ops.catch_up). */
 void engines_catch_up(struct engines *engines, struct thread *thread);
 /** Waits until all that was taken out is really gone (engine_ops.settle). */

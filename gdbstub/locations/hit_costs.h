@@ -12,7 +12,7 @@ struct hit_costs {
 	unsigned int stepped_ns;  /* ... has the processor step over a copy of */
 };
 
-/** Appends one of them for people: "0.5 us". */
+/** Appends one of them for people: "0.5 us", "80 ns", "an unknown time". */
 void hit_costs_append(unsigned int ns, struct buffer *out);
 
 #endif

@@ -39,14 +39,18 @@ void run_init(struct run *run)
 	engines_init(&run->engines, &run->output, &run->own_output);
 }
 
+static void warn_of(struct error *lack)
+{
+	_cleanup_error_ struct error *error = lack;
+
+	if (error)
+		log_warning("%s", error_text(error));
+}
+
 void run_warn(const struct run *run)
 {
-	const struct engine *kernel = &run->engines.engine[ENGINE_PERF_EVENT];
-
-	if (kernel->unusable)
-		log_warning("conditions are not evaluated in the kernel, so that every "
-			    "hit stops the program for a moment: %s",
-			    error_text(kernel->unusable));
+	warn_of(engines_lack_conditions(&run->engines));
+	warn_of(engines_lack_slots(&run->engines));
 }
 
 void run_deinit(struct run *run)
@@ -66,14 +70,6 @@ void run_deinit(struct run *run)
 
 /* ---- coming ---- */
 
-static void warn_of_compat(const struct inferior *inferior)
-{
-	_cleanup_error_ struct error *error = compat_refuse(inferior);
-
-	if (error)
-		log_warning("%s", error_text(error));
-}
-
 static struct error *adopt(struct run *run, struct inferior *inferior, int signal)
 {
 	if (!breakpoints_create(inferior, &run->engines)) {
@@ -83,7 +79,7 @@ static struct error *adopt(struct run *run, struct inferior *inferior, int signa
 			inferior_kill(inferior);
 		return error_create(ENOMEM, "process %d", inferior->pid);
 	}
-	warn_of_compat(inferior);
+	warn_of(compat_refuse(inferior));
 	TAILQ_FIRST(&inferior->threads)->control->last_signal = signal;
 	run->newest = inferior->pid;
 	run->last = (struct stop){

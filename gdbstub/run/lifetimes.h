@@ -9,7 +9,8 @@
 /** Blocks SIGCHLD, which run_poll's caller waits for. The engines are not probed yet
  * (engines.h). */
 void run_init(struct run *run);
-/** Tells the user of what makes breakpoints slow here: engines have been probed. */
+/** Tells the user which breakpoints are slow here, or missing: engines have been
+ * probed. */
 void run_warn(const struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);

@@ -116,6 +116,18 @@ Test(choice, the_cheapest_is_first)
 	cr_expect_str_eq(list(), "updi");
 }
 
+/* What could not be measured does not win by its 0. */
+Test(choice, uprobes_without_a_cost)
+{
+	location.addr = push;
+	hits_cost = (struct hit_costs){1000, 0, 0};
+	cr_expect_str_eq(list(), "pdui");
+	hits_cost = (struct hit_costs){1000, 500, 0};
+	cr_expect_str_eq(list(), "updi");
+	hits_cost = (struct hit_costs){0, 0, 0}; /* hardware is no better */
+	cr_expect_str_eq(list(), "updi");
+}
+
 Test(choice, a_slot_is_worth_twice_its_cost)
 {
 	hits_cost = (struct hit_costs){1000, 500, 2000};

@@ -38,7 +38,8 @@ static int find_out(struct engine *engine, const struct inferior *of, enum hw_ki
 	return kind == HW_EXECUTE ? -EPERM : free_slots;
 }
 
-static const struct engine_ops ops = {.name = "fake", .slots_free = find_out};
+static const struct engine_ops ops = {
+	.name = "fake", .by_slots = true, .slots_free = find_out};
 static const struct engine_ops other_ops = {.name = "other"};
 
 static void begin(void)
@@ -105,6 +106,17 @@ Test(slots, what_is_missing_is_somebody_elses)
 		"each thread has 4, 1 taken by another debugger or user of perf, "
 		"1 free; in use by 2 (watch *0x2000, 12 bytes); delete what is not "
 		"needed (monitor breakpoints shows all)");
+}
+
+Test(slots, none_that_works)
+{
+	_cleanup_error_ struct error *unusable = error_create(0, "it does not fire");
+
+	engines.engine[0].unusable = unusable;
+	assert_printed("Breakpoint slots of process 0, in each thread: 6, none usable: "
+		       "it does not fire\n");
+	assert_printed("Watchpoint slots of process 0, in each thread: 4, none usable: "
+		       "it does not fire\n");
 }
 
 Test(slots, more_than_the_processor_has)

@@ -152,6 +152,37 @@ Test(uprobe_trial, programs_set_the_pc, .init = begin, .fini = finish)
 	expect_redirection(redirects);
 }
 
+/* Does an event that lets its hit through stop the child? */
+static bool hardware_fires(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	_cleanup_close_ int program_fd = bpf_kernel_load(
+		BPF_KIND_EVENT, insns, sizeof(insns) / sizeof(*insns), NULL, 0);
+	_cleanup_error_ struct error *error = NULL;
+	struct trial_outcome outcome = {0};
+	struct trial trial;
+
+	cr_assert_null(trial_init(&trial, arch_native()));
+	error = trial_pass(&trial, program_fd, true, false, &outcome);
+	trial_deinit(&trial);
+	return !error && outcome.stops > 0;
+}
+
+/* Where nothing is hit, what was measured is no hit's cost. */
+Test(uprobe_trial, no_cost_without_hits, .init = begin, .fini = finish)
+{
+	struct hit_costs costs;
+
+	if (hardware_fires())
+		cr_skip_test("hardware breakpoints are hit here");
+	choose();
+	costs = hit_costs_measure(arch_native(), &options, closer);
+	cr_expect_eq(costs.hardware_ns, 0);
+}
+
 /* A false hit of any kind costs something, whichever way uprobes are made. */
 static void expect_costs(void)
 {
