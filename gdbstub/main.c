@@ -26,11 +26,13 @@ int main(int argc, char **argv)
 		server.options.print();
 		return EXIT_SUCCESS;
 	}
-	server.guard = guard_start();
+	if (server.options.check == CHECK_NONE)
+		server.guard = guard_start();
 	error = arch_native()->init();
 	if (error) {
 		log_warning("%s", error_text(error));
 		return EXIT_FAILURE;
 	}
-	return server_main(&server);
+	return server.options.check == CHECK_NONE ? server_main(&server)
+						  : check_main(server.options.check);
 }

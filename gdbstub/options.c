@@ -67,6 +67,15 @@ static struct error *set_disabled(struct options *options, const char *argument)
 	return NULL;
 }
 
+static struct error *set_check(struct options *options, const char *argument)
+{
+	if (argument && strcmp(argument, "json") != 0)
+		return error_create(0, "--check takes json, or nothing, not '%s'",
+				    argument);
+	options->check = argument ? CHECK_JSON : CHECK_TEXT;
+	return NULL;
+}
+
 static struct error *set_selftest(struct options *options, const char *argument)
 {
 	(void)argument;
@@ -118,6 +127,8 @@ static const struct option_row option_rows[] = {
 	 "what each line of debugging output begins with", .set = set_debug_format},
 	{"--debug-file", "=FILE", "where debugging output goes, instead of stderr",
 	 .set = set_debug_file},
+	{"--check", "[=json]", "say what this machine and this user can have, and end",
+	 .set = set_check},
 	{"--selftest", "[=FILTER]", "tests that are built in: none",
 	 .set = set_selftest},
 	{"--version", NULL, "print the version and end", .set = set_version},
@@ -222,7 +233,7 @@ struct error *options_parse(struct options *options, int argc, char **argv)
 		if (error)
 			return error;
 	}
-	if (options->print)
+	if (options->print || options->check != CHECK_NONE)
 		return NULL;
 	if (words.next == words.end)
 		return error_create(0, "no COMM given, the place to listen at");
@@ -241,6 +252,7 @@ void options_print_help(void)
 	printf("Usage: truehit [OPTIONS] COMM PROG [ARGS...]\n"
 	       "       truehit [OPTIONS] COMM --attach PID\n"
 	       "       truehit [OPTIONS] --multi COMM\n"
+	       "       truehit --check[=json]\n"
 	       "Serves a GDB that debugs PROG or the process PID.\n\n"
 	       "COMM is one of\n"
 	       "  :PORT       that TCP port of this machine's loopback addresses;\n"

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "gdbstub/base/error.h"
+#include "gdbstub/check/check.h"
 
 struct options {
 	const char *comm; /* :PORT, HOST:PORT, -, stdio, unix:PATH, a tty device */
@@ -18,8 +19,9 @@ struct options {
 	bool disable_randomization;
 	bool with_shell;
 	bool escape_args; /* the program gets the words of program_argv as they are */
-	unsigned int disabled; /* packets: gdbstub/rsp/disable.h */
-	void (*print)(void);   /* print this and end; NULL: serve */
+	unsigned int disabled;	 /* packets: gdbstub/rsp/disable.h */
+	void (*print)(void);	 /* print this and end; NULL: serve */
+	enum check_format check; /* the same of what can be had here */
 };
 
 /** Reads the command line; the error is one clear line for the user. */

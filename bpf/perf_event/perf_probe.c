@@ -171,7 +171,7 @@ struct error *perf_event_probe(struct engine *engine)
 	struct error *error;
 
 	if (placements->unusable)
-		return error_create(0, "%s", error_text(placements->unusable));
+		return error_copy(placements->unusable);
 	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_create(ENOMEM, "the perf_event engine");

@@ -47,7 +47,7 @@ static struct error *uprobe_probe(struct engine *engine)
 	struct error *error;
 
 	if (placements->unusable)
-		return error_create(0, "%s", error_text(placements->unusable));
+		return error_copy(placements->unusable);
 	if (!arch_native()->undo)
 		return error_create(0, "what instructions change is not known here");
 	state = calloc(1, sizeof(*state));
@@ -467,6 +467,11 @@ static void uprobe_explain(struct engine *engine, const struct location *locatio
 			     location->inferior->arch, out);
 }
 
+static const struct location_pad *uprobe_pad(const struct location *location)
+{
+	return &((const struct uprobe_placement *)location->engine_data)->pad;
+}
+
 const struct engine_ops uprobe_engine = {
 	.name = "uprobe",
 	.title = "the kernel's traps in the program's text, conditions decided in the "
@@ -497,4 +502,5 @@ const struct engine_ops uprobe_engine = {
 	.reset_counts = uprobe_reset_counts,
 	.describe = placement_describe,
 	.explain = uprobe_explain,
+	.pad = uprobe_pad,
 };

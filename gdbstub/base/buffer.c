@@ -175,7 +175,8 @@ static const char *xml_escape(char c)
 	}
 }
 
-/* The length of the UTF-8 sequence at @string; 0: it is none that XML allows. */
+/* The length of the UTF-8 sequence at @string; 0: it is none, or one that XML does not
+ * allow. */
 static size_t utf8_length(const char *string)
 {
 	/* By length: the bits that mark the first byte, and the least value. */
@@ -218,6 +219,25 @@ void buffer_append_xml(struct buffer *buffer, const char *string)
 			buffer_append(buffer, string, len);
 		string += len > 0 ? len : 1;
 	}
+}
+
+void buffer_append_json(struct buffer *buffer, const char *string)
+{
+	buffer_append_char(buffer, '"');
+	while (*string != '\0') {
+		const size_t len = utf8_length(string);
+
+		if (len == 0)
+			buffer_append_char(buffer, '?');
+		else if (*string == '"' || *string == '\\')
+			buffer_printf(buffer, "\\%c", *string);
+		else if ((unsigned char)*string < ' ')
+			buffer_printf(buffer, "\\u%04x", (unsigned int)*string);
+		else
+			buffer_append(buffer, string, len);
+		string += len > 0 ? len : 1;
+	}
+	buffer_append_char(buffer, '"');
 }
 
 void buffer_consume(struct buffer *buffer, size_t len)

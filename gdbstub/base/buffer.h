@@ -49,6 +49,9 @@ void buffer_append_hex(struct buffer *buffer, const void *data, size_t len);
  */
 void buffer_append_xml(struct buffer *buffer, const char *string);
 
+/** A JSON string with its quotation marks. Bytes that are no UTF-8 become '?'. */
+void buffer_append_json(struct buffer *buffer, const char *string);
+
 /** Removes the first @len bytes (at most all). */
 void buffer_consume(struct buffer *buffer, size_t len);
 /** Empties the buffer and forgets a failure; keeps the memory. */

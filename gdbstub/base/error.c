@@ -61,6 +61,15 @@ struct error *error_prefix(struct error *error, const char *format, ...)
 	return error;
 }
 
+struct error *error_copy(const struct error *error)
+{
+	struct error *copy = error_create(0, "%s", error->text);
+
+	if (copy != &out_of_memory)
+		copy->err = error->err;
+	return copy;
+}
+
 const char *error_text(const struct error *error)
 {
 	return error->text;

@@ -36,6 +36,10 @@ struct error *error_prefix(struct error *error, const char *format, ...)
 	})
 #endif
 
+/** The same error once more. */
+struct error *error_copy(const struct error *error)
+	__attribute__((warn_unused_result, returns_nonnull));
+
 /** The whole text, one line, without a newline. Lives as long as @error. */
 const char *error_text(const struct error *error);
 

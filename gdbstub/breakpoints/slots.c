@@ -48,15 +48,6 @@ unsigned int slots_needed(const struct location *location)
 
 /* ---- the pools ---- */
 
-/* What each thread has, of the slots that a kind of location can use. */
-struct pool {
-	const struct breakpoints *breakpoints;
-	enum hw_kind kind;
-	bool for_all; /* kinds */
-	unsigned int total, used, free;
-	unsigned int foreign; /* somebody else's */
-};
-
 /* Those that share are counted with the first of them. */
 static unsigned int slots_held(const struct location *location)
 {
@@ -74,7 +65,7 @@ static bool has_slots_of(const struct location *location, enum hw_kind kind)
 }
 
 /* Only trying shows what other tracers and users of perf have taken. */
-static void count_free(struct pool *pool)
+static void count_free(struct slot_pool *pool)
 {
 	struct engines *engines = pool->breakpoints->engines;
 	unsigned int left = pool->used < pool->total ? pool->total - pool->used : 0;
@@ -91,9 +82,9 @@ static void count_free(struct pool *pool)
 	pool->foreign = left - pool->free;
 }
 
-static struct pool pool_look(const struct breakpoints *breakpoints, enum hw_kind kind)
+struct slot_pool slots_look(const struct breakpoints *breakpoints, enum hw_kind kind)
 {
-	struct pool pool = {.breakpoints = breakpoints, .kind = kind};
+	struct slot_pool pool = {.breakpoints = breakpoints, .kind = kind};
 	const struct location *location;
 
 	pool.total = breakpoints->inferior->arch->hw_slots(kind, &pool.for_all);
@@ -196,7 +187,7 @@ void slots_print_users(const struct location *location, struct buffer *out)
 	symbols_destroy(symbols);
 }
 
-static void print_foreign(const struct pool *pool, struct buffer *out)
+static void print_foreign(const struct slot_pool *pool, struct buffer *out)
 {
 	if (pool->foreign > 0)
 		buffer_printf(out, ", %u taken by another debugger or user of perf",
@@ -216,7 +207,7 @@ static void print_held(const struct location *location, struct buffer *out)
 	buffer_append_char(out, '\n');
 }
 
-static void print_pool(const struct pool *pool, struct symbols *symbols,
+static void print_pool(const struct slot_pool *pool, struct symbols *symbols,
 		       struct buffer *out)
 {
 	const char *why = engines_no_slots(pool->breakpoints->engines);
@@ -246,11 +237,11 @@ static void print_pool(const struct pool *pool, struct symbols *symbols,
 void slots_print(const struct breakpoints *breakpoints, struct buffer *out)
 {
 	struct symbols *symbols = symbols_create(breakpoints->inferior);
-	struct pool pool = pool_look(breakpoints, HW_EXECUTE);
+	struct slot_pool pool = slots_look(breakpoints, HW_EXECUTE);
 
 	print_pool(&pool, symbols, out);
 	if (!pool.for_all) {
-		pool = pool_look(breakpoints, HW_WRITE);
+		pool = slots_look(breakpoints, HW_WRITE);
 		print_pool(&pool, symbols, out);
 	}
 	if (breakpoints->refusal)
@@ -262,7 +253,7 @@ void slots_print(const struct breakpoints *breakpoints, struct buffer *out)
 struct error *slots_error(const struct location *location)
 {
 	struct breakpoints *breakpoints = location->inferior->breakpoints;
-	struct pool pool = pool_look(breakpoints, kind_of(location));
+	struct slot_pool pool = slots_look(breakpoints, kind_of(location));
 	struct symbols *symbols = symbols_create(breakpoints->inferior);
 	_cleanup_buffer_ struct buffer text = {0}, users = {0};
 	unsigned int needed = slots_needed(location);

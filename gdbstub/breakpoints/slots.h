@@ -8,6 +8,19 @@
 
 #include "gdbstub/breakpoints/breakpoints.h"
 
+/** What each thread has, of the slots that a kind of location can use. */
+struct slot_pool {
+	const struct breakpoints *breakpoints;
+	enum hw_kind kind;
+	bool for_all; /* kinds */
+	unsigned int total, used, free;
+	unsigned int foreign; /* somebody else's */
+};
+
+/** Whether there is an engine that uses them is another question: engines_no_slots().
+ */
+struct slot_pool slots_look(const struct breakpoints *breakpoints, enum hw_kind kind);
+
 /** Splits what a location watches into what single slots can do; as hw_plan. */
 int slots_plan(const struct location *location, struct hw_region *out,
 	       unsigned int max);

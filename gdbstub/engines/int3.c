@@ -199,6 +199,11 @@ static void int3_describe(struct engine *engine, const struct location *location
 								     : "stub");
 }
 
+static const struct location_pad *int3_pad(const struct location *location)
+{
+	return pad_of(location);
+}
+
 static void int3_explain(struct engine *engine, const struct location *location,
 			 struct buffer *out)
 {
@@ -223,4 +228,5 @@ const struct engine_ops int3_engine = {
 	.reset_counts = int3_reset_counts,
 	.describe = int3_describe,
 	.explain = int3_explain,
+	.pad = int3_pad,
 };

@@ -45,8 +45,9 @@ enum location_state {
 
 struct engine;
 struct trap;
-struct placements; /* bpf/placement/placement.h */
-struct hit_costs;  /* gdbstub/locations/hit_costs.h */
+struct placements;   /* bpf/placement/placement.h */
+struct location_pad; /* gdbstub/pads/location_pad.h */
+struct hit_costs;    /* gdbstub/locations/hit_costs.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -312,6 +313,8 @@ struct engine_ops {
 	 */
 	void (*explain)(struct engine *engine, const struct location *location,
 			struct buffer *out);
+	/** The pad of a location that is in. NULL: the engine has none. */
+	const struct location_pad *(*pad)(const struct location *location);
 	/** Why the engine sees no writes that system calls make; NULL: it does. The
 	 * operation is NULL: it is of the engine's nature. */
 	const char *(*no_kernel_hits)(const struct engine *engine);

@@ -18,7 +18,7 @@ static const struct {
 	const char *name;
 	uint64_t config;
 	unsigned int of_turn; /* at least so many; 0: not known */
-} events[] = {
+} events[EVENT_COUNTS] = {
 	{"instructions", PERF_COUNT_HW_INSTRUCTIONS, 2},
 	{"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1},
 	{"cycles", PERF_COUNT_HW_CPU_CYCLES, 0},
@@ -60,19 +60,47 @@ static int count_loop(int fd, uint64_t *ret)
 	return read(fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret) ? 0 : -EIO;
 }
 
-static void show(const char *name, uint64_t first, uint64_t second, uint64_t least,
-		 struct buffer *out)
+static enum count_verdict judge(const struct event_count *count, unsigned int of_turn)
 {
-	buffer_printf(out, "%s: %ju in a loop of %d turns", name, (uintmax_t)first,
-		      TURNS);
-	if (first == 0 || first < least)
-		buffer_append_string(out, ", which are too few: not usable\n");
-	else if (least == 0)
-		buffer_append_string(out, "\n");
-	else if (first == second)
-		buffer_append_string(out, ", the same twice: exact\n");
-	else
-		buffer_printf(out, ", then %ju: not exact\n", (uintmax_t)second);
+	if (count->err < 0)
+		return COUNT_REFUSED;
+	if (count->first == 0 || count->first < (uint64_t)of_turn * TURNS)
+		return COUNT_TOO_FEW;
+	if (of_turn == 0)
+		return COUNT_UNKNOWN;
+	return count->first == count->second ? COUNT_EXACT : COUNT_INEXACT;
+}
+
+void counters_count(struct event_count *ret)
+{
+	for (unsigned int i = 0; i < EVENT_COUNTS; i++) {
+		_cleanup_close_ int fd = open_counter(events[i].config);
+		struct event_count *count = &ret[i];
+
+		*count = (struct event_count){.name = events[i].name};
+		count->err = fd < 0 ? fd : count_loop(fd, &count->first);
+		if (count->err == 0)
+			count->err = count_loop(fd, &count->second);
+		count->verdict = judge(count, events[i].of_turn);
+	}
+}
+
+static void show(const struct event_count *count, struct buffer *out)
+{
+	if (count->verdict == COUNT_REFUSED) {
+		buffer_printf(out, "%s: %s\n", count->name,
+			      counter_refusal(count->err));
+		return;
+	}
+	buffer_printf(out, "%s: %ju in a loop of %d turns", count->name,
+		      (uintmax_t)count->first, TURNS);
+	if (count->verdict == COUNT_TOO_FEW)
+		buffer_append_string(out, ", which are too few: not usable");
+	else if (count->verdict == COUNT_EXACT)
+		buffer_append_string(out, ", the same twice: exact");
+	else if (count->verdict == COUNT_INEXACT)
+		buffer_printf(out, ", then %ju: not exact", (uintmax_t)count->second);
+	buffer_append_char(out, '\n');
 }
 
 static void show_until_count(enum retired_event event,
@@ -88,23 +116,20 @@ static void show_until_count(enum retired_event event,
 		buffer_printf(out, "by steps: %s\n", finding->why_not);
 }
 
-void counters_show(struct counter_findings *findings, struct buffer *out)
+void counters_print(const struct event_count *counts, struct counter_findings *findings,
+		    struct buffer *out)
 {
-	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		_cleanup_close_ int fd = open_counter(events[i].config);
-		uint64_t first = 0, second = 0;
-		int err = fd < 0 ? fd : count_loop(fd, &first);
-
-		if (err == 0)
-			err = count_loop(fd, &second);
-		if (err < 0)
-			buffer_printf(out, "%s: %s\n", events[i].name,
-				      counter_refusal(err));
-		else
-			show(events[i].name, first, second,
-			     (uint64_t)events[i].of_turn * TURNS, out);
-	}
+	for (unsigned int i = 0; i < EVENT_COUNTS; i++)
+		show(&counts[i], out);
 	for (unsigned int i = 0; i < RETIRED_EVENTS; i++)
 		show_until_count((enum retired_event)i,
 				 counter_find(findings, (enum retired_event)i), out);
+}
+
+void counters_show(struct counter_findings *findings, struct buffer *out)
+{
+	struct event_count counts[EVENT_COUNTS];
+
+	counters_count(counts);
+	counters_print(counts, findings, out);
 }
