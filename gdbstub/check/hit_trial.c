@@ -96,6 +96,8 @@ static struct error *wait_mark(struct run *run)
 			return error_create(0, "the trial process: %s", late);
 		sigtimedwait(&set, NULL, &tick);
 	}
+	if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED)
+		return error_create(0, "the trial process has ended");
 	if (stop.kind != STOP_SIGNAL || stop.signal != MARK)
 		return error_create(0,
 				    "the trial process stopped where it should not "

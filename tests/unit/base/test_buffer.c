@@ -53,6 +53,16 @@ Test(buffer, printf_of_its_own_contents)
 
 /* Bytes that count up are appended and consumed in turn, more of the one at first, then
  * more of the other. */
+Test(buffer, json)
+{
+	struct buffer buffer _cleanup_buffer_ = {0};
+
+	buffer_append_json(&buffer, "");
+	buffer_append_json(&buffer, "a\"b\\c\n\x1f\xff\xe2\x82\xac");
+	cr_expect_str_eq(buffer_string(&buffer),
+			 "\"\"\"a\\\"b\\\\c\\u000a\\u001f?\xe2\x82\xac\"");
+}
+
 Test(buffer, queue)
 {
 	struct buffer buffer _cleanup_buffer_ = {0};
