@@ -133,7 +133,7 @@ class Until(gdb.Command):
                 raise gdb.GdbError(f"Another breakpoint is at {found[0]}: its hits would "
                                    "count, too.")
             explained = monitor(self.extension, f"explain {found[0]}")
-            if condition and "\nCondition: none" in explained:
+            if condition and "\nCondition: gdb sent no condition" in explained:
                 raise gdb.GdbError("gdb keeps this condition to itself, so that truehit "
                                    "cannot count its true hits.")
             monitor(self.extension, f"until-hit {found[0]} {number}")

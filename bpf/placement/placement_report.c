@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "bpf/placement/placement.h"
+#include "gdbstub/breakpoints/watch.h"
 
 static uint64_t sum(const struct tally_hits *hits)
 {
@@ -83,7 +84,7 @@ void placement_describe(struct engine *engine, const struct location *location,
 	else if (program->code.undecided)
 		buffer_printf(out, "kernel; maybe: %s", program->code.undecided);
 	else
-		buffer_append_string(out, "kernel");
+		buffer_append_string(out, watch_tells_all(location) ? "gdb" : "kernel");
 	describe_commands(program,
 			  placement_shared(placement, engine->placements)->uncaptured,
 			  out);

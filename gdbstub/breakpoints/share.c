@@ -10,6 +10,7 @@
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/breakpoints/slots.h"
+#include "gdbstub/breakpoints/watch.h"
 
 enum {
 	BLOCK = 8, /* so many aligned bytes one slot can watch, on every processor */
@@ -341,8 +342,8 @@ static void shared_describe(struct engine *engine, const struct location *locati
 			    struct buffer *out)
 {
 	(void)engine;
-	(void)location;
-	buffer_append_string(out, "stub; its slots are shared");
+	buffer_printf(out, "%s; its slots are shared",
+		      watch_tells_all(location) ? "gdb" : "stub");
 }
 
 static struct error *shared_probe(struct engine *engine)

@@ -138,6 +138,12 @@ bool watch_compares(const struct location *location)
 						    location->engine->ops->last));
 }
 
+bool watch_tells_all(const struct location *location)
+{
+	return location->conditions.count == 0 && location->commands.list.count == 0 &&
+	       !watch_compares(location);
+}
+
 /* Programs keep what is about to be stored; threads may have done it in another order.
  */
 static bool access_changes(struct hit *hit)

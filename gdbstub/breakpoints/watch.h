@@ -50,6 +50,9 @@ struct watch_last *watch_last(struct location *location);
 /** Are hits told apart as it is in place? Where they come before the access, only
  * programs do that. */
 bool watch_compares(const struct location *location);
+/** Is there nothing to decide at its hits, each of which the client is told of: neither
+ * conditions nor commands, nor a value to compare? */
+bool watch_tells_all(const struct location *location);
 /** Is this hit a change, or of a location without a filter? Fills in its values, unless
  * a program has compared already. */
 bool watch_changed(struct hit *hit);

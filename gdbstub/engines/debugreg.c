@@ -16,6 +16,7 @@
 
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/breakpoints/slots.h"
+#include "gdbstub/breakpoints/watch.h"
 
 /* One hardware slot in use. */
 struct slot {
@@ -305,8 +306,7 @@ static void debugreg_describe(struct engine *engine, const struct location *loca
 			      struct buffer *out)
 {
 	(void)engine;
-	(void)location;
-	buffer_append_string(out, "stub");
+	buffer_append_string(out, watch_tells_all(location) ? "gdb" : "stub");
 }
 
 /* ---- probe ---- */

@@ -14,6 +14,7 @@
 #include "gdbstub/locations/engine.h"
 #include "gdbstub/pads/location_pad.h"
 #include "gdbstub/text/trap.h"
+#include "gdbstub/breakpoints/watch.h"
 
 static struct error *int3_probe(struct engine *engine)
 {
@@ -192,8 +193,8 @@ static void int3_describe(struct engine *engine, const struct location *location
 	const struct site *site = pad_of(location)->site;
 
 	(void)engine;
-	if (location->conditions.count == 0)
-		buffer_append_char(out, '-');
+	if (watch_tells_all(location))
+		buffer_append_string(out, "gdb");
 	else
 		buffer_append_string(out, site && site_filters(site) ? "filter; stub"
 								     : "stub");

@@ -301,8 +301,9 @@ struct engine_ops {
 	/** Sets the kernel's counts of a location to zero; NULL as above. */
 	void (*reset_counts)(struct engine *engine, struct location *location);
 	/**
-	 * Appends what decides the condition ("kernel", "kernel; maybe: reads
-	 * $xmm0", "stub"), for `monitor breakpoints`.
+	 * Appends what decides about hits ("kernel", "kernel; maybe: reads $xmm0",
+	 * "stub"; "gdb", which is told of all, if there is nothing to decide by), for
+	 * `monitor breakpoints`.
 	 */
 	void (*describe)(struct engine *engine, const struct location *location,
 			 struct buffer *out);

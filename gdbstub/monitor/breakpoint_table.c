@@ -102,6 +102,9 @@ static void append_expressions(struct buffer *out, const struct location *locati
 	const struct agent_list *commands = &location->commands.list;
 	const struct arch_ops *arch = location->inferior->arch;
 
+	/* A user who has set one is to see that gdb has kept it to itself. */
+	if (conditions->count == 0 && commands->count == 0)
+		buffer_append_string(out, "gdb sent no condition");
 	for (size_t i = 0; i < conditions->count; i++) {
 		buffer_append_string(out, i > 0 ? " || " : "");
 		agent_expr_print(conditions->exprs[i], arch, out);

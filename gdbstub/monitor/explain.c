@@ -221,15 +221,21 @@ static void explain_list(const char *title, const struct agent_list *list,
 /* gdb sends no condition of a watchpoint, and none that it cannot compile. */
 static void explain_no_condition(const struct location *location, struct buffer *out)
 {
+	buffer_append_string(out, "\nCondition: gdb sent no condition\n");
 	if (location->type > BREAKPOINT_HARDWARE)
-		buffer_append_string(out,
-				     "\nCondition: none; gdb itself evaluates those "
-				     "of watchpoints\n");
+		buffer_append_string(
+			out, "  Those of watchpoints it evaluates itself; its "
+			     "extension, truehit-gdb.py, hands\n  them over.\n");
 	else
 		buffer_append_string(
-			out, "\nCondition: none, or one that gdb keeps to itself (it "
-			     "has a call, say, or see\n  'show breakpoint "
-			     "condition-evaluation')\n");
+			out,
+			"  If you have set one, gdb evaluates it at each hit: it "
+			"cannot translate all of them\n  (character literals, "
+			"$_thread, floating point, calls, strings), and does not "
+			"after 'set\n  breakpoint condition-evaluation host', nor "
+			"where another breakpoint at this address\n  has none. Its "
+			"extension, truehit-gdb.py, tells why, and translates "
+			"more.\n");
 }
 
 static void explain_lists(const struct location *location, struct buffer *out)

@@ -81,16 +81,34 @@ def test_what_never_needs_a_decision(t):
     text = explain(t, ["break body"], "body")
     t.match(r"^ +engine: +int3: ", text)
     t.match(r"^ +why: .*hardware slots", text)
-    t.match(r"^Condition: none", text)
+    t.match(r"^Condition: gdb sent no condition", text)
     t.match(r"^  nothing: each hit is a stop", text)
     t.no_match(r"BPF", text)
+
+
+def test_gdb_keeps_a_condition_to_itself(t):
+    """A user who has set one is not told that the kernel decides it."""
+    t.truehit_only("monitor breakpoints")
+    t.need_any_engine("the text of another engine")
+    path = t.prog("conditions")
+    gdb = t.gdb(t.server(path), "tbreak main", "break body if (double) i > 2.5", "continue",
+                "continue", prog=path, python='''
+emit(table=run("monitor breakpoints"), text=run("monitor explain body"), i=value("i"))
+run("kill")
+''')
+    result = gdb.results[0]
+    t.equal(result["i"], "3", "the value at the stop")
+    t.match(r" +gdb +[34] +0 +[34] +0 +0 gdb sent no condition$", result["table"])
+    t.match(r"^ +decided by: +gdb$", result["text"])
+    t.match(r"^Condition: gdb sent no condition$", result["text"])
+    t.match(r"character literals", result["text"])
 
 
 def test_watchpoint(t):
     t.need_kernel_conditions()
     text = explain(t, ["watch g_u64 if g_u64 == 1"], "g_u64")
     t.match(r"^Location \d+: watch \*0x[0-9a-f]+, 8 bytes, g_u64 \(", text)
-    t.match(r"^Condition: none; gdb itself evaluates", text)
+    t.match(r"^  Those of watchpoints it evaluates itself", text)
 
 
 def test_why_there_is_no_uprobe(t):

@@ -224,4 +224,4 @@ def test_states_that_the_monitor_refuses(t):
                 "monitor explain body", "kill", prog=t.prog("threads"))
     for line, regex in refused.items():
         t.match(regex, gdb.output(), line)
-    t.match("^Condition: none", gdb.output())
+    t.match("^Condition: gdb sent no condition", gdb.output())

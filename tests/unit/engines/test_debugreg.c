@@ -555,5 +555,9 @@ Test(debugreg, describes_itself)
 	struct buffer text _cleanup_buffer_ = {0};
 
 	debugreg_engine.describe(&f.engine, &location, &text);
+	cr_assert_str_eq(buffer_string(&text), "gdb", "there is nothing to decide");
+	buffer_reset(&text);
+	location.conditions.count = 1;
+	debugreg_engine.describe(&f.engine, &location, &text);
 	cr_assert_str_eq(buffer_string(&text), "stub");
 }
