@@ -5,10 +5,12 @@ gdb decides the conditions of watchpoints itself, at a full stop for every hit. 
 this, plain `watch EXPR if COND` (also what MI and DAP make of it) is decided where the
 hits are: gdb's own compiler makes bytecode of the condition, and truehit gets it before
 gdb puts the watchpoint in. gdb still tests the condition of what is reported, and keeps
-its counts. Servers other than truehit see one packet that they do not know, and nothing
-else changes. It also defines the command `truehit`.
+its counts. So are some conditions of breakpoints that gdb cannot translate, as
+truehit_breakpoints.py tells. Servers other than truehit see one packet that they do not
+know, and nothing else changes. It also defines the command `truehit`.
 
-A condition is handed over only if truehit's verdict is the one that gdb would come to:
+A condition of a watchpoint is handed over only if truehit's verdict is the one that gdb
+would come to:
 
 - It is not that of an awatch, nor of an rwatch on x86: where gdb has missed changes, it
   shows reads as writes, or drops them.
@@ -32,6 +34,7 @@ import gdb
 # What is beside this file. (gdb's __file__ is that of the script that sources this one.)
 sys.path.append(os.path.dirname(os.path.realpath(sys._getframe().f_code.co_filename)))
 import truehit_commands
+from truehit_breakpoints import Breaks, with_numbers
 from truehit_conditions import (FAILURES, Refused, assemble, compile_expression,
                                 compile_local, local_names, meaning)
 
@@ -134,7 +137,7 @@ class Watch:
             self.bytecode, self.reason = None, str(error)
 
     def compile_local(self, names):
-        text = self.condition
+        text = with_numbers(self.condition)
         self.target.find_again()
         if self.target.locals:
             if gdb.selected_frame() != self.target.frame:
@@ -149,7 +152,7 @@ class Watch:
         if meaning(self.condition, block_of(gdb.newest_frame)) != self.meaning:
             raise Refused("its names mean something else in this frame")
         self.target.find_again()
-        code = compile_expression(self.condition)
+        code = compile_expression(with_numbers(self.condition))
         if any(name == "reg" for name, _ in code):
             raise Refused("it reads registers" if "$" in self.condition
                           else "it reads local variables")
@@ -313,6 +316,11 @@ class Servers:
                 told.pop(key, None)
         return errors
 
+    def resume(self, inferior):
+        """A command of the user's is about to resume threads: conditions of breakpoints
+        hold while it only continues."""
+        self.send(self.connection(inferior), f"{PACKET}p{inferior.pid:x};resume")
+
     def has_told(self, key):
         return any(key in told for told in self.told.values())
 
@@ -330,6 +338,8 @@ class Extension:
 
     def __init__(self):
         self.watches = Watches()
+        self.breaks = Breaks()
+        self.of_breaks = {}  # inferior: what Breaks.wanted() was at the last resume
         self.servers = Servers()
         self.errors = {}  # (type, address, length): why truehit does not take it
         events = gdb.events
@@ -346,6 +356,7 @@ class Extension:
 
     def on_breakpoint(self, breakpoint, is_new):
         self.watches.note(breakpoint, is_new)
+        self.breaks.note(breakpoint)
         before = self.errors
         self.hand_over()
         for key, error in self.errors.items():
@@ -355,33 +366,50 @@ class Extension:
 
     def on_deleted(self, breakpoint):
         self.watches.forget(breakpoint)
+        self.breaks.forget(breakpoint)
         self.hand_over()
 
     def on_resume(self):
         self.watches.refresh()
+        self.of_breaks = {inferior.num: self.breaks.wanted(inferior)
+                          for inferior in gdb.inferiors() if inferior.pid}
         self.hand_over()
+        for inferior in gdb.inferiors():
+            if self.of_breaks.get(inferior.num) and self.servers.met(inferior):
+                self.servers.resume(inferior)
+
+    def invalidate(self):
+        """Nothing that was found out about the program is sure."""
+        self.watches.invalidate()
+        self.breaks.invalidate()
+        self.of_breaks = {}
+        self.servers.forget_processes()
 
     def on_exit(self):
-        self.watches.invalidate()
-        self.servers.forget_processes()
+        self.invalidate()
 
     def on_program(self):
         """Another program, or one library less: nothing known is sure. gdb is in the midst
         of forgetting it: a packet would have it lose track of which program that is."""
-        self.watches.invalidate()
-        self.servers.forget_processes()
+        self.invalidate()
 
     def hand_over(self):
         self.errors = {}
         for inferior in gdb.inferiors():
-            wanted = self.watches.wanted(inferior)
+            wanted = {**self.watches.wanted(inferior),
+                      **self.of_breaks.get(inferior.num, {})}
             if (wanted or self.servers.met(inferior)) and self.servers.is_truehit(inferior):
                 self.errors.update(self.servers.tell(inferior, wanted))
 
     def describe(self, breakpoint):
-        """Who decides a watchpoint's condition, for people; None: it has none."""
+        """Who decides a condition, for people; None: there is none, or gdb has sent it."""
+        inferior = gdb.selected_inferior()
+        if not inferior.pid:
+            return None
         watch = self.watches.known.get(breakpoint.number)
-        if not watch or not breakpoint.condition:
+        if not watch:
+            return self.breaks.describe(breakpoint, inferior)
+        if not breakpoint.condition:
             return None
         reason = watch.why_not(breakpoint)
         if not reason:

@@ -26,6 +26,7 @@ OPERATIONS = {
 }
 LINE = re.compile(r"^ *(\d+)  (\S+)(?: (-?\d+))?$")
 RBP, RIP = 6, 16  # gdb's numbers of registers in agent expressions
+THREAD = 0xffff   # the server's, for the number of the thread that hits
 
 
 class Refused(Exception):
@@ -69,6 +70,44 @@ def assemble(code, base=0):
         if size:
             data += (operand & ((1 << 8 * size) - 1)).to_bytes(size, "big")
     return bytes(data)
+
+
+# What gdb is to translate in the place of that number, as it knows none.
+MARK_ADDRESS = 0x5eed7b1d
+MARK = f"*(int *) {MARK_ADDRESS}"
+
+
+def jumps_by_index(code):
+    """The operations, with jumps to indexes instead of offsets."""
+    offsets, at = {}, 0
+    for index, (name, _) in enumerate(code):
+        offsets[at] = index
+        at += code_size([(name, None)])
+    return [(name, offsets[operand] if name in ("goto", "if_goto") else operand)
+            for name, operand in code]
+
+
+def jumps_by_offset(code, starts):
+    """The reverse; starts has the new index of each old one."""
+    return [(name, code_size(code[:starts[operand]]) if name in ("goto", "if_goto")
+             else operand) for name, operand in code]
+
+
+def with_thread(code, count):
+    """The operations, with the number of the thread where MARK was, so many times."""
+    mark, found, starts = [("const32", MARK_ADDRESS), ("ref32", None), ("ext", 32)], [], {}
+    code, index, left = jumps_by_index(code), 0, count
+    while index < len(code):
+        starts[index] = len(found)
+        if code[index:index + len(mark)] == mark:
+            found.append(("reg", THREAD))
+            index, left = index + len(mark), left - 1
+        else:
+            found.append(code[index])
+            index += 1
+    if left:
+        raise Refused("gdb has translated $_thread into something else")
+    return jumps_by_offset(found, starts)
 
 
 MI_RECORD = re.compile(r'^[~@&]"((?:[^"\\]|\\.)*)"$', re.M)

@@ -10,6 +10,7 @@
 #include "bpf/emit/emit_scratch.h"
 #include "bpf/emit/emit_shadow.h"
 #include "bpf/emit/emit_values.h"
+#include "bpf/compiler/emit_tid.h"
 #include "bpf/compiler/emit_variables.h"
 #include "bpf/compiler/emit_watch.h"
 #include "bpf/compiler/emit_watch_ahead.h"
@@ -238,13 +239,13 @@ static void compile_jump(struct compiler *c, const struct ir_insn *insn)
 }
 
 static void (*const operations[])(struct compiler *c, const struct ir_insn *insn) = {
-	[IR_LABEL] = compile_label,	  [IR_JUMP] = compile_jump,
-	[IR_BRANCH] = compile_branch,	  [IR_SET] = compile_set,
-	[IR_MOVE] = compile_move,	  [IR_HIDE] = compile_hide,
-	[IR_ARITH] = compile_arith,	  [IR_EXTEND] = compile_extend,
-	[IR_REF] = compile_ref,		  [IR_GETV] = variables_emit_use,
-	[IR_SETV] = variables_emit_use,	  [IR_PRINT] = print_emit,
-	[IR_STORE] = print_emit_argument,
+	[IR_LABEL] = compile_label,	[IR_JUMP] = compile_jump,
+	[IR_BRANCH] = compile_branch,	[IR_SET] = compile_set,
+	[IR_MOVE] = compile_move,	[IR_HIDE] = compile_hide,
+	[IR_ARITH] = compile_arith,	[IR_EXTEND] = compile_extend,
+	[IR_REF] = compile_ref,		[IR_THREAD] = tid_emit_use,
+	[IR_GETV] = variables_emit_use, [IR_SETV] = variables_emit_use,
+	[IR_PRINT] = print_emit,	[IR_STORE] = print_emit_argument,
 };
 
 void operations_emit(struct compiler *c, const struct ir *ir)

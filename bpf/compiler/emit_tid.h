@@ -8,5 +8,7 @@
 /** FRAME_TID = the thread's number in our PID name space; of another one: 0. r0 to r5
  * are used up, and the field of the record after it. */
 void tid_emit(struct compiler *c);
+/** IR_THREAD */
+void tid_emit_use(struct compiler *c, const struct ir_insn *insn);
 
 #endif

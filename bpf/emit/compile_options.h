@@ -128,6 +128,7 @@ enum bpf_doubt {
 	BPF_DOUBT_SEQUENCE, /* a uprobe is in a restartable sequence */
 	BPF_DOUBT_STORE,    /* what is about to be stored is not known */
 	BPF_DOUBT_AHEAD,    /* what is not false is decided after the access */
+	BPF_DOUBT_THREAD,   /* its number in our PID name space is not known */
 	BPF_DOUBT_COUNTER,  /* it is not known what a counter has counted */
 	/* Of the capture of commands only. */
 	BPF_DOUBT_STRING, /* a string is too long for the record */

@@ -47,6 +47,7 @@ static const char *const doubts[BPF_DOUBTS] = {
 		"none of the usual ones)",
 	[BPF_DOUBT_AHEAD] = "it is not false before the access (the stub looks after "
 			    "it)",
+	[BPF_DOUBT_THREAD] = "the thread is in another PID name space",
 	[BPF_DOUBT_COUNTER] = "what the counter has counted is not known",
 	[BPF_DOUBT_STRING] = "a string is too long to be captured",
 	[BPF_DOUBT_FULL] = "the ring of what was captured is full",

@@ -33,7 +33,9 @@ void agent_print_register(const struct arch_ops *arch, unsigned int number,
 {
 	const struct reg_def *reg = arch ? reg_by_number(arch, number) : NULL;
 
-	if (reg)
+	if (number == AGENT_REG_THREAD)
+		buffer_append_string(out, "$tid");
+	else if (reg)
 		buffer_printf(out, "$%s", reg->name);
 	else
 		buffer_printf(out, "$r%u", number);

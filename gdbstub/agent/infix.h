@@ -19,7 +19,8 @@
 bool agent_expr_infix(const struct agent_expr *expr, const struct arch_ops *arch,
 		      struct buffer *out);
 
-/** Appends "$name", or "$rN" for a register that the table does not have. */
+/** Appends "$name", "$tid" for AGENT_REG_THREAD, or "$rN" for a register that the table
+ * does not have. */
 void agent_print_register(const struct arch_ops *arch, unsigned int number,
 			  struct buffer *out);
 

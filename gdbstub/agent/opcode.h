@@ -64,6 +64,13 @@ enum agent_code {
 	AGENT_PRINTF = 0x34,
 };
 
+/**
+ * What AGENT_REG reads by this number is the thread's number in the server's PID name
+ * space: no processor has such a register. gdb's compiler has none for $_thread; its
+ * extension (scripts/truehit-gdb.py) makes this of it.
+ */
+enum { AGENT_REG_THREAD = 0xffff };
+
 /** What an operation does, as far as one switch is to handle several alike. */
 enum agent_class {
 	AGENT_CLASS_OTHER,

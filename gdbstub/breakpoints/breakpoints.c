@@ -158,6 +158,35 @@ static void drop_vanished(struct breakpoints *breakpoints)
 	}
 }
 
+static bool is_as_asked(const struct location *location,
+			const struct agent_list *conditions,
+			const struct commands *commands)
+{
+	return agent_list_equal(&location->asked, conditions) &&
+	       agent_list_equal(&location->commands.list, &commands->list);
+}
+
+static const struct agent_list *handed_to(const struct breakpoints *breakpoints,
+					  const struct location *location)
+{
+	return handed_find(&breakpoints->handed, location->type, location->addr,
+			   location->len);
+}
+
+/* Do these conditions hold again that were handed over for a breakpoint, or no longer?
+ * To its user nothing has changed. */
+static bool is_interlude(const struct breakpoints *breakpoints,
+			 const struct location *location,
+			 const struct agent_list *conditions)
+{
+	const struct agent_list *handed = handed_to(breakpoints, location);
+
+	return location->type <= BREAKPOINT_HARDWARE && handed->count > 0 &&
+	       (location->asked.count == 0 ||
+		agent_list_equal(&location->asked, handed)) &&
+	       (conditions->count == 0 || agent_list_equal(conditions, handed));
+}
+
 /* New conditions and commands for a location that is in place. */
 static struct error *location_update(struct breakpoints *breakpoints,
 				     struct location *location,
@@ -166,13 +195,12 @@ static struct error *location_update(struct breakpoints *breakpoints,
 {
 	struct error *error = NULL;
 	int err;
-	bool same = agent_list_equal(&location->asked, conditions) &&
-		    agent_list_equal(&location->commands.list, &commands->list);
+	bool same = is_as_asked(location, conditions, commands);
 	bool stays = same && is_intact(location);
 
 	if (!stays)
 		location_take_out(location, false);
-	if (!same)
+	if (!same && !is_interlude(breakpoints, location, conditions))
 		counts_clear(&location->counts);
 	location->wanted = true;
 	err = location_set(location, conditions, commands);
@@ -197,6 +225,18 @@ static struct error *mention_variables(struct breakpoints *breakpoints,
 	return error ? error : variables_mention(variables, &commands->list);
 }
 
+/* What was handed over, if that holds. */
+static const struct agent_list *handed_now(const struct breakpoints *breakpoints,
+					   enum breakpoint_type type, uint64_t addr,
+					   unsigned int len)
+{
+	static const struct agent_list none;
+
+	if (type <= BREAKPOINT_HARDWARE && !breakpoints->engines->handed_hold)
+		return &none;
+	return handed_find(&breakpoints->handed, type, addr, len);
+}
+
 static struct error *insert_one(struct breakpoints *breakpoints,
 				enum breakpoint_type type, uint64_t addr,
 				unsigned int len, const struct agent_list *conditions,
@@ -207,7 +247,7 @@ static struct error *insert_one(struct breakpoints *breakpoints,
 	struct error *error;
 
 	if (!conditions || conditions->count == 0)
-		conditions = handed_find(&breakpoints->handed, type, addr, len);
+		conditions = handed_now(breakpoints, type, addr, len);
 	if (!commands)
 		commands = &no_commands;
 	error = mention_variables(breakpoints, conditions, commands);
@@ -252,7 +292,14 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 	return error;
 }
 
-/* gdb may have put the watchpoint in already, and has no reason to do it again. */
+static void reset_counts(struct location *location)
+{
+	counts_clear(&location->counts);
+	if (location->state != LOCATION_OUT && location->engine->ops->reset_counts)
+		location->engine->ops->reset_counts(location->engine, location);
+}
+
+/* gdb may have put it in already, and has no reason to do it again. */
 struct error *breakpoints_hand(struct breakpoints *breakpoints,
 			       enum breakpoint_type type, uint64_t addr,
 			       unsigned int len, const struct agent_list *conditions)
@@ -260,18 +307,44 @@ struct error *breakpoints_hand(struct breakpoints *breakpoints,
 	const struct agent_list *before =
 		handed_find(&breakpoints->handed, type, addr, len);
 	struct location *location = location_find(breakpoints, type, addr, len);
-	bool affected = location && location->wanted &&
-			agent_list_equal(&location->asked, before) &&
+	bool affected = location &&
+			(location->asked.count == 0 ||
+			 agent_list_equal(&location->asked, before)) &&
 			!agent_list_equal(before, conditions);
 	int err = handed_set(&breakpoints->handed, type, addr, len, conditions);
 
 	if (err < 0)
 		return error_create(-err, "conditions of %s *0x%jx",
 				    breakpoint_type_name(type), (uintmax_t)addr);
-	if (!affected)
+	if (affected && type <= BREAKPOINT_HARDWARE)
+		reset_counts(location);
+	if (!affected || !location->wanted)
 		return NULL;
 	return breakpoints_insert(breakpoints, type, addr, len, NULL,
 				  &location->commands);
+}
+
+struct error *breakpoints_apply_handed(struct breakpoints *breakpoints)
+{
+	struct location *location, *next;
+	struct error *error = NULL;
+
+	if (TAILQ_EMPTY(&breakpoints->handed))
+		return NULL;
+	for (location = TAILQ_FIRST(&breakpoints->locations); location && !error;
+	     location = next) {
+		const struct agent_list *handed = handed_to(breakpoints, location);
+
+		next = TAILQ_NEXT(location, link);
+		if (location->type > BREAKPOINT_HARDWARE || handed->count == 0 ||
+		    !location->wanted ||
+		    (location->asked.count > 0 &&
+		     !agent_list_equal(&location->asked, handed)))
+			continue;
+		error = insert_one(breakpoints, location->type, location->addr,
+				   location->len, NULL, &location->commands);
+	}
+	return error;
 }
 
 struct error *breakpoints_unhand_all(struct breakpoints *breakpoints)
@@ -362,14 +435,24 @@ bool breakpoints_persist(const struct breakpoints *breakpoints)
 }
 
 /* 0, or as location_set(): then it has all hits. */
-static int inherit_state(struct location *copy, const struct location *location)
+static int inherit_state(struct location *copy, const struct location *location,
+			 const struct agent_list *asked)
 {
 	if (!location->wanted_state)
 		return 0;
 	copy->wanted_state = wanted_state_copy(location->wanted_state);
 	if (!copy->wanted_state)
 		return -ENOMEM;
-	return location_set(copy, &location->asked, &location->commands);
+	return location_set(copy, asked, &location->commands);
+}
+
+/* What was handed over for a breakpoint is about the parent. */
+static const struct agent_list *inherited(const struct breakpoints *parent,
+					  const struct location *location)
+{
+	static const struct agent_list none;
+
+	return is_interlude(parent, location, &none) ? &none : &location->asked;
 }
 
 void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *parent)
@@ -381,13 +464,14 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 			    child->inferior->pid);
 	child->uprobed = parent->uprobed;
 	TAILQ_FOREACH (location, &parent->locations, link) {
+		const struct agent_list *asked = inherited(parent, location);
+
 		if (!location->wanted)
 			continue;
 		child->last_number = location->number - 1; /* the same numbers */
 		copy = location_add(child, location->type, location->addr,
-				    location->len, &location->asked,
-				    &location->commands);
-		if (!copy || inherit_state(copy, location) < 0) {
+				    location->len, asked, &location->commands);
+		if (!copy || inherit_state(copy, location, asked) < 0) {
 			log_warning("out of memory: process %d does not stop at 0x%jx",
 				    child->inferior->pid, (uintmax_t)location->addr);
 			continue;
@@ -436,10 +520,7 @@ void breakpoints_reset_counts(struct breakpoints *breakpoints)
 	struct location *location;
 
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		counts_clear(&location->counts);
 		gate_reset(ignore_gate(location));
-		if (location->state != LOCATION_OUT &&
-		    location->engine->ops->reset_counts)
-			location->engine->ops->reset_counts(location->engine, location);
+		reset_counts(location);
 	}
 }

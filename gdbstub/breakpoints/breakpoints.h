@@ -26,13 +26,17 @@ struct error *breakpoints_insert(struct breakpoints *breakpoints,
 				 unsigned int len, const struct agent_list *conditions,
 				 const struct commands *commands);
 /**
- * Hands conditions over for such a watchpoint, be it there already or not, in which
+ * Hands conditions over for such a location, be it there already or not, in which
  * its own, if it comes with any, go before; an empty list withdraws them. They are
  * forgotten with the client and by an exec.
  */
 struct error *breakpoints_hand(struct breakpoints *breakpoints,
 			       enum breakpoint_type type, uint64_t addr,
 			       unsigned int len, const struct agent_list *conditions);
+/** Where engines->handed_hold has changed: puts conditions that were handed over for
+ * breakpoints into those that have none of their own, or takes them away again. Counts
+ * go on. */
+struct error *breakpoints_apply_handed(struct breakpoints *breakpoints);
 /** Withdraws all of them. */
 struct error *breakpoints_unhand_all(struct breakpoints *breakpoints);
 /** What else must hold at its hits, from now on; takes over @state, NULL: nothing. It

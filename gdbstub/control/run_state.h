@@ -24,6 +24,14 @@ struct run_wishes {
 	bool thread_events; /* STOP_CREATED, STOP_THREAD_EXITED of all threads */
 };
 
+/** Does the client only continue (gdbstub/run/continuation.h)? */
+struct continuation {
+	bool is_on;
+	pid_t stepped;	  /* this thread was stepped over a breakpoint; 0: none */
+	uint64_t from;	  /* ... from this PC */
+	unsigned int len; /* ... where an instruction of so many bytes is */
+};
+
 TAILQ_HEAD(pending_list, pending_stop);
 TAILQ_HEAD(lending_list, lending);
 
@@ -36,6 +44,7 @@ struct run {
 		has_pending; /* threads that have a stop, the oldest first */
 	struct pending_list thread_ends; /* of threads that have ended (pending.h) */
 	struct run_wishes wishes;
+	struct continuation continuation;
 	struct retired_setting counting;
 	struct counter_findings counters;
 	bool any_counted; /* a thread may run under a counter: they are looked at */

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "gdbstub/agent/interp.h"
+#include "gdbstub/agent/opcode.h"
 #include "arch/register_table.h"
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/registers.h"
@@ -37,6 +38,10 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	const struct reg_def *reg = reg_by_number(inputs->regs.arch, number);
 	int err = 0;
 
+	if (number == AGENT_REG_THREAD) {
+		*value = (uint64_t)inputs->thread->tid;
+		return 0;
+	}
 	if (!reg)
 		return -ENOENT;
 	if (inputs->regs.size[reg->regset] == 0)

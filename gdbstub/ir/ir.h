@@ -52,6 +52,7 @@ enum ir_op {
 		    * divisor is not 0) */
 	IR_EXTEND, /* slot = the low b (a constant, 0..63) bits of a, by code */
 	IR_REF,	   /* slot = the b (a constant) bytes at a; or to IR_MAYBE */
+	IR_THREAD, /* slot = the thread's number; or to IR_MAYBE */
 	IR_GETV,   /* slot = trace state variable b (a constant) */
 	IR_SETV,   /* trace state variable b (a constant) = a */
 	IR_PRINT,  /* begin of a printf; its arguments follow */
@@ -86,6 +87,8 @@ struct ir_target {
 	/** How many bits it has, as the code reads it, extended by zeroes; 0: it cannot
 	 * be read, and to read it is a jump to IR_MAYBE. */
 	unsigned int (*register_bits)(void *data, unsigned int number);
+	bool reads_thread; /* it has IR_THREAD; else, to read it is a jump to IR_MAYBE
+			    */
 	/** Can the code read and set it? If not, that is a jump to IR_MAYBE. */
 	bool (*has_variable)(void *data, unsigned int number);
 	/** Told why a path always ends at IR_MAYBE: a text for people. */

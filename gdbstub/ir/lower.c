@@ -336,7 +336,11 @@ static void lower_compare(struct lowering *l, uint8_t code)
 
 static void lower_register(struct lowering *l, unsigned int number)
 {
-	if (l->target->register_bits(l->target->data, number))
+	if (number == AGENT_REG_THREAD && l->target->reads_thread)
+		emit_result(l, (struct ir_insn){.op = IR_THREAD});
+	else if (number == AGENT_REG_THREAD)
+		emit_maybe(l, "reads the thread's number");
+	else if (l->target->register_bits(l->target->data, number))
 		cells_push(&l->cells, (struct ir_operand){IR_REGISTER, number});
 	else
 		emit_maybe(l, NULL);

@@ -16,6 +16,9 @@ const struct ir_traits *ir_traits(const struct ir_insn *insn)
 			[IR_ARITH] = {.sets = true, .plain = true},
 			[IR_EXTEND] = {.sets = true, .plain = true},
 			[IR_REF] = {.sets = true},
+			[IR_THREAD] = {.sets = true,
+				       .ignores_a = true,
+				       .ignores_b = true},
 			[IR_GETV] = {.sets = true, .ignores_a = true},
 			[IR_PRINT] = {.ignores_a = true, .ignores_b = true},
 		};

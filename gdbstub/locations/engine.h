@@ -363,8 +363,10 @@ struct engines {
 	bool unfiltered;	   /* the user wants to hear of each write (monitor set
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
-	enum pads_choice pads;	   /* monitor set pads */
-	bool others_run;	   /* a stop halts no other thread: non-stop mode */
+	bool handed_hold;      /* conditions that were handed over for breakpoints do:
+				* gdbstub/run/continuation.h */
+	enum pads_choice pads; /* monitor set pads */
+	bool others_run;       /* a stop halts no other thread: non-stop mode */
 	const struct kernel_side *kernel_side; /* NULL: there is none */
 	struct placements *placements;	       /* what kernel engines have in place */
 	struct shadow shadow;  /* of all traps in place, and maybe of more: */

@@ -27,7 +27,8 @@ static struct handed *find(const struct handed_list *list, enum breakpoint_type 
 	unsigned int n = 0;
 
 	TAILQ_FOREACH (handed, list, link) {
-		if (handed->type == type && handed->addr == addr && handed->len == len)
+		if (handed->type == type && handed->addr == addr &&
+		    (handed->len == len || type <= BREAKPOINT_HARDWARE))
 			return handed;
 		n++;
 	}
@@ -89,7 +90,7 @@ int handed_copy(struct handed_list *list, const struct handed_list *from)
 	int err = 0;
 
 	TAILQ_FOREACH (handed, from, link) {
-		if (err == 0)
+		if (err == 0 && handed->type > BREAKPOINT_HARDWARE)
 			err = handed_set(list, handed->type, handed->addr, handed->len,
 					 &handed->conditions);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Z z: breakpoints and watchpoints, with conditions and commands; and conditions that
- * gdb's extension (scripts/truehit-gdb.py) hands over for watchpoints. */
+ * gdb's extension (scripts/truehit-gdb.py) hands over. */
 #include <errno.h>
 
 #include "gdbstub/agent/expr.h"
@@ -12,6 +12,7 @@
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/run/continuation.h"
 
 enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
 
@@ -162,7 +163,8 @@ struct error *packet_wants_every_write(struct client *client, struct cursor *arg
 	return NULL;
 }
 
-/* ---- QTruehit.WatchCondition:[pPID;][TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ---- */
+/* ---- QTruehit.WatchCondition:[pPID;][resume|TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ----
+ */
 
 /* The breakpoints of the process that is named, or else of the current one. */
 static struct error *choose(struct client *client, struct cursor *args,
@@ -192,8 +194,8 @@ static struct error *read_conditions(struct cursor args, struct zpacket *packet,
 
 	if (error)
 		return error;
-	if (packet->type < WATCHPOINT_WRITE || packet->type > WATCHPOINT_ACCESS)
-		return error_create(0, "WatchCondition: type %ju is no watchpoint",
+	if (packet->type > WATCHPOINT_ACCESS)
+		return error_create(0, "WatchCondition: there is no type %ju",
 				    (uintmax_t)packet->type);
 	error = read_wishes(&packet->options, wishes);
 	if (!error && wishes->commands.list.count > 0)
@@ -201,26 +203,47 @@ static struct error *read_conditions(struct cursor args, struct zpacket *packet,
 	return error;
 }
 
-/* With no more than a process, all conditions are withdrawn: what comes first after
- * connecting, and finds out whether this packet is known. */
-struct error *packet_QTruehit_WatchCondition(struct client *client, struct cursor *args,
-					     struct buffer *reply)
+/* A command of the user's is about to resume threads: conditions of breakpoints hold,
+ * until gdb does anything else than to continue. */
+static struct error *begin_resume(struct client *client)
+{
+	run_pause(client->run);
+	return run_unpause(client->run, continuation_begin(client->run));
+}
+
+static struct error *hand(struct client *client, struct breakpoints *breakpoints,
+			  struct cursor args)
 {
 	struct wishes wishes _cleanup_(cleanup_wishes) = {0};
-	struct breakpoints *breakpoints = NULL;
+	bool all = cursor_left(&args) == 0;
+	struct error *error = NULL;
 	struct zpacket packet = {0};
-	struct error *error = choose(client, args, &breakpoints);
-	bool all = cursor_left(args) == 0;
 
-	if (!error && !all)
-		error = read_conditions(*args, &packet, &wishes);
+	if (!all)
+		error = read_conditions(args, &packet, &wishes);
 	if (error)
 		return error;
 	run_pause(client->run);
 	error = all ? breakpoints_unhand_all(breakpoints)
 		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,
 				       packet.addr, packet.kind, &wishes.conditions);
-	error = run_unpause(client->run, error);
+	return run_unpause(client->run, error);
+}
+
+/* With no more than a process, all conditions are withdrawn: what comes first after
+ * connecting, and finds out whether this packet is known. */
+struct error *packet_QTruehit_WatchCondition(struct client *client, struct cursor *args,
+					     struct buffer *reply)
+{
+	struct breakpoints *breakpoints = NULL;
+	struct error *error = choose(client, args, &breakpoints);
+
+	if (error)
+		return error;
+	if (cursor_text(args, "resume"))
+		error = begin_resume(client);
+	else
+		error = hand(client, breakpoints, *args);
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;

@@ -13,6 +13,7 @@
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/hits/look_after.h"
+#include "gdbstub/run/continuation.h"
 
 static struct error *lost(const struct thread *thread, int err)
 {
@@ -181,6 +182,7 @@ struct error *packet_G(struct client *client, struct cursor *args, struct buffer
 		if (err < 0)
 			return lost(thread, err);
 	}
+	continuation_disturb(client->run);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }
@@ -248,6 +250,7 @@ struct error *packet_P(struct client *client, struct cursor *args, struct buffer
 	err = look_store(thread, &regs, reg->regset);
 	if (err < 0)
 		return lost(thread, err);
+	continuation_disturb(client->run);
 	buffer_append_string(reply, "OK");
 	return NULL;
 }

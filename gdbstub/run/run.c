@@ -18,6 +18,7 @@
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/stops/client_view.h"
 #include "gdbstub/breakpoints/commit.h"
+#include "gdbstub/run/continuation.h"
 #include "gdbstub/run/events.h"
 #include "gdbstub/run/halt.h"
 #include "gdbstub/text/trap_inspection.h"
@@ -248,6 +249,7 @@ struct error *run_resume(struct run *run)
 				    "no process to resume: start one (run) or attach");
 	if (!run->non_stop && !control_any_unattended(run))
 		alone_forget_step(run);
+	error = continuation_check(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		if (!error)
 			error = prepare_inferior(run, inferior);

@@ -90,6 +90,10 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 {
 	struct fuzzing *f = data;
 
+	if (number == AGENT_REG_THREAD) {
+		*value = (uint64_t)gettid();
+		return 0;
+	}
 	if (number != run_machine.pc && number != run_machine.sp &&
 	    number >= run_machine.registers) {
 		int err = run_machine.read_other(number, value);

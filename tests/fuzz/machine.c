@@ -450,6 +450,10 @@ static int fetch_register(struct machine *machine, unsigned int number, uint64_t
 	const struct reg_def *reg = reg_by_number(machine->roles.arch, number);
 	int r = 0;
 
+	if (number == AGENT_REG_THREAD) {
+		*value = (uint64_t)machine->thread->tid;
+		return 0;
+	}
 	if (!reg)
 		return -ENOENT;
 	if (reg->regset != general_regset(machine))

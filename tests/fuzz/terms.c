@@ -37,6 +37,8 @@ void put_register(struct generator *g)
 		put_op(g, AGENT_REG, below(g, roles->count + 2));
 	} else if (chance(g, 3)) {
 		put_op(g, AGENT_REG, roles->arch->pc_reg);
+	} else if (chance(g, 1)) {
+		put_op(g, AGENT_REG, AGENT_REG_THREAD);
 	} else {
 		put_op(g, AGENT_REG, roles->general[below(g, roles->ngeneral)]);
 	}

@@ -28,7 +28,7 @@ static uint32_t next(uint32_t x)
 
 static int body(int i, long wide, unsigned int bits)
 {
-	char c = (char)bits;
+	char c = (char)bits; /* BYTE */
 	short s = (short)(bits >> 3);
 	int n = (int)bits % 100;
 	unsigned char uc = (unsigned char)c;
@@ -58,7 +58,7 @@ int main(void)
 		g_colour = (enum colour)((x >> 16) % 3);
 		g_bool = x >> 31;
 		g_pointer = &g_array[(x >> 20) % 8];
-		sum += body(i, (long)x * 3, x >> 6);
+		sum += body(i, (long)x * 3, x >> 6); /* CALL */
 	}
 	printf("sum %d %c\n", sum, g_text[sum & 7]);
 	return 0;

@@ -222,6 +222,7 @@ Test(agent_print, operators)
 
 Test(agent_print, variables)
 {
+	PRINTS("$tid == 3", REG(AGENT_REG_THREAD), CONST8(3), AGENT_EQUAL, AGENT_END);
 	PRINTS("$tsv7 > 3", GETV(7), CONST8(3), AGENT_SWAP, AGENT_LESS_SIGNED,
 	       AGENT_END);
 	/* ($n = $n + 1) == 5, ($n = $n + 1) > 5 */

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tests/unit/compiled.h"
@@ -233,6 +235,38 @@ Test(compile, a_missing_register_matters_on_its_path_only)
 	cr_expect_eq(run(), BPF_MAYBE);
 	close(event);
 	agent_expr_unref(expr);
+}
+
+/* Its number in the name space that the options name. */
+Test(compile, the_threads_number)
+{
+	struct bpf_compile_options options = default_options();
+	struct agent_expr *right = EXPR(REG(AGENT_REG_THREAD), CONST32(fixture.child),
+					AGENT_EQUAL, REG(0), AGENT_BIT_AND, AGENT_END);
+	struct agent_expr *wrong =
+		EXPR(REG(AGENT_REG_THREAD), CONST32(fixture.child + 1), AGENT_EQUAL,
+		     AGENT_END);
+	struct stat ns;
+	int event;
+
+	cr_assert_eq(stat("/proc/self/ns/pid", &ns), 0);
+	options.pid_ns_device = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev);
+	options.pid_ns_inode = ns.st_ino;
+	event = start(&right, 1, &options, false);
+	set_args(1, 0);
+	cr_expect_eq(run(), BPF_TRUE);
+	set_args(0, 0);
+	cr_expect_eq(run(), BPF_FALSE);
+	close(event);
+	event = start(&wrong, 1, &options, false);
+	cr_expect_eq(run(), BPF_FALSE);
+	close(event);
+	options.pid_ns_device = options.pid_ns_inode = 1;
+	event = start(&wrong, 1, &options, false);
+	cr_expect_eq(run(), BPF_MAYBE, "it is in none that we know");
+	close(event);
+	agent_expr_unref(right);
+	agent_expr_unref(wrong);
 }
 
 Test(compile, the_deepest_stack_that_fits)

@@ -193,6 +193,24 @@ Test(watch_condition, handed_replaced_withdrawn)
 	cr_expect_eq(AT(other), 0);
 }
 
+Test(watch_condition, of_breakpoints)
+{
+	struct handed_list *list = &current.breakpoints->handed;
+
+	ok("0,1234,1;X3,220127");
+	ok("p10;1,1234,1;X3,220227");
+	cr_expect_eq(at(list, BREAKPOINT_SOFTWARE, 0x1234, 4), 11, "of any length");
+	cr_expect_eq(at(list, BREAKPOINT_HARDWARE, 0x1234, 1), 21);
+	cr_expect_not(client.run->engines.handed_hold);
+	ok("p10;resume");
+	cr_expect(client.run->engines.handed_hold);
+	breakpoints_inherit(other.breakpoints, current.breakpoints);
+	cr_expect_eq(at(&other.breakpoints->handed, BREAKPOINT_SOFTWARE, 0x1234, 1), 0,
+		     "a fork has other threads");
+	ok("");
+	cr_expect_eq(at(list, BREAKPOINT_SOFTWARE, 0x1234, 1), 0);
+}
+
 Test(watch_condition, of_one_process)
 {
 	ok("2,1234,4;X3,220127");
@@ -229,8 +247,6 @@ Test(watch_condition, malformed)
 		"p30;2,1234,4;X3,220127",
 		"p110000000;",
 		"px;",
-		"0,1234,4;X3,220127",
-		"1,1234,4;X3,220127",
 		"5,1234,4;X3,220127",
 		"22,1234,4;X3,220127",
 		"2",
