@@ -6,6 +6,7 @@
 
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/hit_costs.h"
+#include "gdbstub/locations/ignore.h"
 #include "gdbstub/text/text.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/traps.h"
@@ -48,7 +49,8 @@ static bool is_own_trap(const struct location *location)
 
 bool choice_passes_hits(const struct location *location)
 {
-	return location->conditions.count > 0 || location->commands.list.count > 0;
+	return location->conditions.count > 0 || location->commands.list.count > 0 ||
+	       ignore_left(location) > 0;
 }
 
 bool choice_needs_slot(const struct location *location)

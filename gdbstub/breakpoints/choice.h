@@ -16,7 +16,8 @@ unsigned int choice_list(const struct engines *engines, const struct location *l
  * One that stops at every hit has one all the same where there are uprobes in the
  * memory and it cannot be one. */
 const char *choice_keeps_out(const struct location *location);
-/** May the program go on by itself after a hit? */
+/** May the program go on by itself after a hit: after a false one, after what commands
+ * print, or as the next hits are ignored? */
 bool choice_passes_hits(const struct location *location);
 /**
  * Does it pass hits, and lies in a restartable sequence (location->restartable)? Such

@@ -31,12 +31,20 @@ static bool meets_uprobes(const struct location *location)
 	       choice_among_uprobes(location->inferior);
 }
 
+/* One that was to stop at each hit ignores some now: the kernel may be quicker at that.
+ * It stays there when it stops again. */
+static bool passes_hits_now(const struct location *location)
+{
+	return location->type <= BREAKPOINT_HARDWARE && !location->passes_hits &&
+	       choice_passes_hits(location);
+}
+
 bool location_is_outdated(const struct location *location)
 {
 	if (location->state == LOCATION_OUT)
 		return false;
 	return is_chosen_otherwise(location) || meets_uprobes(location) ||
-	       watch_is_outdated(location) ||
+	       passes_hits_now(location) || watch_is_outdated(location) ||
 	       (location->engine->ops->outdated &&
 		location->engine->ops->outdated(location->engine, location));
 }

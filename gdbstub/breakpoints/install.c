@@ -106,6 +106,7 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 		breakpoints->uprobed |= engine->ops->kernel_traps;
 		location->choice = breakpoints->engines->choice;
 		location->among_uprobes = choice_among_uprobes(location->inferior);
+		location->passes_hits = choice_passes_hits(location);
 		location->engine = engine;
 		location->state = LOCATION_IN;
 		traps_changed(location);

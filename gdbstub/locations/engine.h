@@ -122,6 +122,7 @@ struct location {
 				      * shadow */
 	enum engine_choice choice;   /* by which it was chosen */
 	bool among_uprobes; /* ... in memory with uprobes: choice_among_uprobes */
+	bool passes_hits;   /* ... with choice_passes_hits */
 	char *why;	    /* why this engine, for people; or NULL */
 	bool padless;	    /* it was to have a pad, and cannot */
 	bool hot;	    /* its false hits have cost more than a pad does */

@@ -11,11 +11,26 @@
 #include "gdbstub/locations/location.h"
 #include "gdbstub/locations/location_name.h"
 
+/* NULL: it is the location's own. */
+static struct gate *gate_of_engine(const struct location *location)
+{
+	if (location->state == LOCATION_OUT || !location->engine->ops->gate)
+		return NULL;
+	return location->engine->ops->gate(location->engine, location);
+}
+
 struct gate *ignore_gate(struct location *location)
 {
-	if (location->state != LOCATION_OUT && location->engine->ops->gate)
-		return location->engine->ops->gate(location->engine, location);
-	return &location->gate;
+	struct gate *gate = gate_of_engine(location);
+
+	return gate ? gate : &location->gate;
+}
+
+int64_t ignore_left(const struct location *location)
+{
+	const struct gate *gate = gate_of_engine(location);
+
+	return gate_left(gate ? gate : &location->gate);
 }
 
 void ignore_describe(struct location *location, struct buffer *out)

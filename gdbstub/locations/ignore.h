@@ -17,6 +17,8 @@
 
 /** The location's gate: in the memory that programs see, if one serves it. */
 struct gate *ignore_gate(struct location *location);
+/** How many of its next true hits are ignored; GATE_ENDLESS: all. */
+int64_t ignore_left(const struct location *location);
 /** Appends what it does: "ignores its next 17 hits", "only counts its hits", "ignores
  * all but hit 18", or nothing. */
 void ignore_describe(struct location *location, struct buffer *out);

@@ -110,6 +110,32 @@ def test_ignored_by_the_stub(t):
         many_threads(t, server, prog, 8, 1000, kind)
 
 
+def test_ignored_hits_of_a_plain_breakpoint(t):
+    """It was to stop at each hit. Those that are ignored now end in the kernel."""
+    t.need_kernel_conditions()
+    t.need_x86()
+    t.need_any_engine()
+    server = t.server("COMM", t.prog("threads"), "8", "1000")
+    gdb = t.gdb(server, "set breakpoint always-inserted on", prog=t.prog("threads"),
+                python=PYTHON + f"""
+run("break {t.line("threads.c", "DONE")}")
+run("break {t.line("threads.c", "BODY")}")
+begin = run("monitor breakpoints")
+run("monitor ignore body 7999")
+run("continue")
+emit(begin=begin, name=gdb.selected_frame().name(), table=run("monitor breakpoints"))
+run("continue")
+emit(name=gdb.selected_frame().name())
+run("kill")
+""")
+    result, end = gdb.results
+    t.match(r" body\S* +int3 ", result["begin"])
+    t.match(r" body\S* +uprobe +kernel ", result["table"])
+    body = row_of(tables(result["table"])[0], "body")
+    t.equal((body["hits"], body["true"], body["ignored"]), (8000, 8000, 7999), "counts")
+    t.equal((result["name"], end["name"]), ("body", "main"), "the stops")
+
+
 def test_ignored_while_they_wait_to_be_told(t):
     """Hits of other threads that came with the one that was told are not hit again."""
     t.truehit_only("monitor ignore")
