@@ -89,6 +89,7 @@ struct compat_mode {
 	size_t regset_size;	/* bytes of NT_PRSTATUS */
 	unsigned int pc_offset; /* in it, of the PC: 4 bytes */
 	unsigned int pc_number; /* gdb's for the PC of such a program */
+	const char *triple;	/* as struct arch_ops has it */
 };
 
 /** Kinds of hardware-assisted stops. */
@@ -248,8 +249,9 @@ struct cs_insn;	      /* capstone/capstone.h */
 struct displaced_ops; /* arch/displaced.h */
 
 struct arch_ops {
-	const char *name; /* "x86_64" */
-	uint32_t audit;	  /* AUDIT_ARCH_* of its system calls, for seccomp(2) */
+	const char *name;   /* "x86_64" */
+	const char *triple; /* as compilers name the machine: "x86_64-pc-linux-gnu" */
+	uint32_t audit;	    /* AUDIT_ARCH_* of its system calls, for seccomp(2) */
 	const struct regset_def *regsets;
 	unsigned int nregsets;
 

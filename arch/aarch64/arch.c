@@ -36,6 +36,7 @@ static const struct compat_mode arm = {
 	.regset_size = 72,
 	.pc_offset = 60,
 	.pc_number = 15,
+	.triple = "arm-unknown-linux-gnueabihf",
 };
 
 static int syscall_number(pid_t tid, int *number)
@@ -56,6 +57,7 @@ static struct error *init(void)
 
 static const struct arch_ops aarch64 = {
 	.name = "aarch64",
+	.triple = "aarch64-unknown-linux-gnu",
 	.audit = AUDIT_ARCH_AARCH64,
 	.regsets = aarch64_regsets,
 	.nregsets = AARCH64_NREGSETS,

@@ -32,6 +32,7 @@ static const struct compat_mode i386 = {
 	.regset_size = 68,
 	.pc_offset = 48,
 	.pc_number = 8,
+	.triple = "i386-pc-linux-gnu",
 };
 
 static int syscall_number(pid_t tid, int *number)
@@ -49,6 +50,7 @@ static int syscall_number(pid_t tid, int *number)
 
 static const struct arch_ops x86_64 = {
 	.name = "x86_64",
+	.triple = "x86_64-pc-linux-gnu",
 	.audit = AUDIT_ARCH_X86_64,
 	.regsets = x86_64_regsets,
 	.nregsets = X86_64_NREGSETS,

@@ -15,6 +15,7 @@
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/text/old_traps.h"
 #include "gdbstub/locations/planted_bytes.h"
+#include "gdbstub/pads/client_memory.h"
 #include "gdbstub/pads/pads.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/locations/location.h"
@@ -48,6 +49,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 		location_destroy(breakpoints, location);
 	}
 	pads_remove(breakpoints->inferior, gone);
+	client_memory_remove(breakpoints->inferior, gone);
 	handed_clear(&breakpoints->handed);
 	old_traps_clear(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
@@ -490,6 +492,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 		location_destroy(breakpoints, location);
 	}
 	pads_remove(breakpoints->inferior, true);
+	client_memory_remove(breakpoints->inferior, true);
 	handed_clear(&breakpoints->handed);
 	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;

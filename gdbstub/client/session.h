@@ -24,6 +24,11 @@ struct session {
 	bool reads_target_xml; /* it reads target descriptions, or has read ours */
 	bool single_argument;  /* vRun brings all arguments in one string */
 
+	/* What lldb has asked for, by packets of its own. */
+	bool lldb;	    /* any of these: it is lldb, or knows its forms */
+	bool thread_suffix; /* packets may end with ";thread:ID;" */
+	bool error_strings; /* "Exx;TEXT", the text in hex */
+
 	unsigned int disabled; /* packets to do without: gdbstub/rsp/disable.h */
 
 	uint64_t more_steps;	   /* of the next single step (monitor stepi) */
@@ -32,6 +37,7 @@ struct session {
 	struct thread_id resuming; /* Hc */
 	struct vfile *vfile;	   /* of vfile.c; NULL until used */
 	struct xfer *xfer;	   /* of xfer.c; NULL until used */
+	struct saved_registers *saved_registers; /* of saved_registers.h; NULL: none */
 };
 
 #endif

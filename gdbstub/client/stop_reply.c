@@ -99,6 +99,8 @@ static void print_thread_stop(const struct stop_reply *reply,
 	}
 	if (reply->core >= 0)
 		buffer_printf(out, "core:%x;", (unsigned int)reply->core);
+	if (reply->lldb)
+		buffer_append_string(out, reply->lldb);
 }
 
 /* Two digits always: some clients read a single one as 0. */

@@ -20,6 +20,8 @@ struct stop_reply {
 	int core;		 /* -1: not known */
 	const char *program;	 /* STOP_EXEC: the path; NULL: not known */
 	const char *registers;	 /* "NN:hex;" for each expedited register */
+	const char *lldb; /* what lldb wants to hear besides (lldb_stop.h); or NULL
+			   */
 };
 
 /** Appends the packet, with what the client named in qSupported. */

@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "gdbstub/control/retired_event.h"
+#include "gdbstub/control/stop.h"
 #include "gdbstub/inferior/inferior.h"
 
 struct last_hit;
@@ -54,9 +55,11 @@ struct thread_control {
 	bool untold;		/* non-stop: its stop is to be told again */
 	bool passed_over;	/* non-stop: ... when the client asks for it */
 	bool lends_memory;	/* its vfork child runs there, without traps (fork.c) */
-	bool hidden;	 /* made by a thread whose STOP_CLONE is not reported yet */
-	bool end_told;	 /* a leader that has ended, and the client knows */
-	int last_signal; /* of the stop that was reported last */
+	bool hidden;	  /* made by a thread whose STOP_CLONE is not reported yet */
+	bool end_told;	  /* a leader that has ended, and the client knows */
+	int last_signal;  /* of the stop that was reported last */
+	struct stop told; /* why it has stopped, as the client knows; STOP_NONE: for no
+			   * reason of its own, or it was resumed since (told.h) */
 	struct pending_stop *pending_stop; /* a stop not yet reported; freed with the
 					    * thread. If there is one: */
 	TAILQ_ENTRY(thread_control) has_pending; /* in run->has_pending */

@@ -22,6 +22,7 @@ struct run_wishes {
 	bool vfork;	    /* the same, and STOP_VFORK_DONE */
 	bool no_resumed;    /* STOP_NO_RESUMED */
 	bool thread_events; /* STOP_CREATED, STOP_THREAD_EXITED of all threads */
+	bool all_stops;	    /* all-stop mode: of all threads at once (told.h) */
 };
 
 /** Does the client only continue (gdbstub/run/continuation.h)? */

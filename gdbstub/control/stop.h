@@ -42,10 +42,11 @@ struct stop {
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
 	struct watch_values values; /* STOP_WATCH: what its value filter has compared */
-	bool looks;  /* STOP_SIGNAL: the end of the step after a STOP_WATCH, of which
-		      * it has .watch, .addr, .values */
-	pid_t child; /* STOP_FORK, STOP_VFORK, STOP_CLONE */
-	int syscall; /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
+	bool looks;   /* STOP_SIGNAL: the end of the step after a STOP_WATCH, of which
+		       * it has .watch, .addr, .values */
+	bool stepped; /* STOP_SIGNAL: the end of a client's step, and nothing else */
+	pid_t child;  /* STOP_FORK, STOP_VFORK, STOP_CLONE */
+	int syscall;  /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */
 };
 
 /** One that waits to be told (pending.h). */

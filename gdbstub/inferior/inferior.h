@@ -25,6 +25,7 @@
 #include "gdbstub/inferior/syscalls.h"
 
 struct breakpoints;
+struct client_memory;
 struct native_shared; /* arch/native.h */
 struct maps;
 struct pads;
@@ -136,7 +137,9 @@ struct inferior {
 	int mem_fd;	    /* /proc/PID/task/TID/mem, or -1 */
 	pid_t mem_tid;	    /* the TID */
 	struct maps *maps;  /* of maps.h; NULL: it is not kept */
-	struct pads *pads;  /* in its memory, of pads.h; NULL: there are none */
+	struct client_memory *client_memory; /* mapped for the client (client_memory.h)
+					      */
+	struct pads *pads; /* in its memory, of pads.h; NULL: there are none */
 	struct native_shared *filter_shadow; /* where their filters look for planted
 					      * bytes; NULL: there are none */
 	struct threaddb *threaddb; /* of threaddb.c; NULL until used; forgotten by: */

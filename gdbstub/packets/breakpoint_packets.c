@@ -152,17 +152,6 @@ struct error *packet_z(struct client *client, struct cursor *args, struct buffer
 	return error;
 }
 
-/* What lldb asks for, whose watchpoints tell of every write. The empty reply says that
- * we do not have it. */
-struct error *packet_wants_every_write(struct client *client, struct cursor *args,
-				       struct buffer *reply)
-{
-	(void)args;
-	(void)reply;
-	client->run->engines.every_write = true;
-	return NULL;
-}
-
 /* ---- QTruehit.WatchCondition:[pPID;][resume|TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ----
  */
 

@@ -11,6 +11,9 @@
 #include "gdbstub/packets/xfer.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/client/threads.h"
+#include "gdbstub/lldb/lldb_packets.h"
+#include "gdbstub/lldb/saved_registers.h"
 
 static const struct packet packets[] = {
 	/* name, handler, separators, feature, flags */
@@ -18,26 +21,33 @@ static const struct packet packets[] = {
 	{"?", packet_stop_reason, "", "fork-events+;vfork-events+;exec-events+", 0},
 	{"C", packet_C, NULL, NULL, 0},
 	{"D", packet_D, NULL, NULL, PACKET_WHILE_RUNNING},
-	{"G", packet_G, NULL, NULL, PACKET_NATIVE},
+	{"G", packet_G, NULL, NULL, PACKET_NATIVE | PACKET_OF_THREAD},
 	{"H", packet_H, NULL, "multiprocess+", 0},
 	{"M", packet_M, NULL, NULL, 0},
-	{"P", packet_P, NULL, NULL, PACKET_NATIVE},
+	{"MultiMemRead", packet_MultiMemRead, ":", "MultiMemRead+", 0},
+	{"P", packet_P, NULL, NULL, PACKET_NATIVE | PACKET_OF_THREAD},
 	{"QCatchSyscalls", packet_QCatchSyscalls, ":", "QCatchSyscalls+",
 	 PACKET_NATIVE},
 	{"QDisableRandomization", packet_QDisableRandomization, ":",
 	 "QDisableRandomization+", 0},
+	{"QEnableErrorStrings", packet_QEnableErrorStrings, "", "QEnableErrorStrings+",
+	 PACKET_WHILE_RUNNING},
 	{"QEnvironmentHexEncoded", packet_QEnvironmentHexEncoded, ":",
 	 "QEnvironmentHexEncoded+", PACKET_WHILE_RUNNING},
 	{"QEnvironmentReset", packet_QEnvironmentReset, "", "QEnvironmentReset+",
 	 PACKET_WHILE_RUNNING},
 	{"QEnvironmentUnset", packet_QEnvironmentUnset, ":", "QEnvironmentUnset+",
 	 PACKET_WHILE_RUNNING},
-	{"QListThreadsInStopReply", packet_wants_every_write, "", NULL,
-	 PACKET_WHILE_RUNNING},
+	{"QListThreadsInStopReply", packet_QListThreadsInStopReply, "",
+	 "QListThreadsInStopReply+", PACKET_WHILE_RUNNING},
 	{"QMemTags", packet_QMemTags, ":", "memory-tagging+", DISABLE_MEMORY_TAGS},
 	{"QNonStop", packet_QNonStop, ":", "QNonStop+", 0},
 	{"QPassSignals", packet_QPassSignals, ":", "QPassSignals+", 0},
 	{"QProgramSignals", packet_QProgramSignals, ":", "QProgramSignals+", 0},
+	{"QRestoreRegisterState", packet_QRestoreRegisterState, ":", NULL,
+	 PACKET_NATIVE | PACKET_OF_THREAD},
+	{"QSaveRegisterState", packet_QSaveRegisterState, "", NULL,
+	 PACKET_NATIVE | PACKET_OF_THREAD},
 	{"QSetWorkingDir", packet_QSetWorkingDir, ":", "QSetWorkingDir+",
 	 PACKET_WHILE_RUNNING},
 	{"QStartNoAckMode", packet_QStartNoAckMode, "", "QStartNoAckMode+",
@@ -49,8 +59,8 @@ static const struct packet packets[] = {
 	 PACKET_WHILE_RUNNING},
 	{"QThreadOptions", packet_QThreadOptions, ";", "QThreadOptions=3",
 	 PACKET_WHILE_RUNNING},
-	{"QThreadSuffixSupported", packet_wants_every_write, "", NULL,
-	 PACKET_WHILE_RUNNING},
+	{"QThreadSuffixSupported", packet_QThreadSuffixSupported, "",
+	 "QThreadSuffixSupported+", PACKET_WHILE_RUNNING},
 	{"QTruehit.WatchCondition", packet_QTruehit_WatchCondition, ":",
 	 "QTruehit.WatchCondition+", 0},
 	{"R", packet_R, NULL, NULL, 0},
@@ -60,23 +70,40 @@ static const struct packet packets[] = {
 	{"Z", packet_Z, NULL,
 	 "swbreak+;hwbreak+;ConditionalBreakpoints+;BreakpointCommands+",
 	 PACKET_NATIVE},
+	{"_M", packet__M, NULL, NULL, PACKET_NATIVE},
+	{"_m", packet__m, NULL, NULL, PACKET_NATIVE},
 	{"c", packet_c, NULL, NULL, 0},
-	{"g", packet_g, "", NULL, 0},
+	{"g", packet_g, "", NULL, PACKET_OF_THREAD},
+	{"jModulesInfo", packet_jModulesInfo, ":", NULL, 0},
+	{"jThreadsInfo", packet_jThreadsInfo, "", NULL, 0},
 	{"k", packet_k, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"m", packet_m, NULL, NULL, PACKET_ERROR_NUMBER},
-	{"p", packet_p, NULL, NULL, 0},
+	{"p", packet_p, NULL, NULL, PACKET_OF_THREAD},
 	{"qAttached", packet_qAttached, NULL, NULL, 0},
 	{"qC", packet_qC, "", NULL, DISABLE_QC},
 	{"qCRC", packet_qCRC, ":", NULL, PACKET_ERROR_NUMBER},
+	{"qEcho", packet_qEcho, ":", "qEcho+", PACKET_WHILE_RUNNING},
 	{"qExecAndArgs", packet_qExecAndArgs, "", NULL, PACKET_WHILE_RUNNING},
+	{"qFileLoadAddress", packet_qFileLoadAddress, ":", NULL, 0},
+	{"qGDBServerVersion", packet_qGDBServerVersion, "", NULL, PACKET_WHILE_RUNNING},
+	{"qGetPid", packet_qGetPid, "", NULL, 0},
 	{"qGetTLSAddr", packet_qGetTLSAddr, ":", NULL, PACKET_NATIVE},
+	{"qGetWorkingDir", packet_qGetWorkingDir, "", NULL, PACKET_WHILE_RUNNING},
+	{"qHostInfo", packet_qHostInfo, "", NULL, PACKET_WHILE_RUNNING},
 	{"qMemTags", packet_qMemTags, ":", NULL, DISABLE_MEMORY_TAGS},
+	{"qMemoryRegionInfo", packet_qMemoryRegionInfo, NULL, NULL, 0},
+	{"qModuleInfo", packet_qModuleInfo, ":", NULL, 0},
+	{"qProcessInfo", packet_qProcessInfo, "", NULL, 0},
 	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
 	{"qSearch:memory", packet_qSearch_memory, ":", NULL, PACKET_ERROR_NUMBER},
+	{"qShlibInfoAddr", packet_qShlibInfoAddr, "", NULL, 0},
 	{"qSupported", packet_qSupported, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"qSymbol", packet_qSymbol, ":", NULL, 0},
 	{"qTV", packet_qTV, ":", NULL, PACKET_WHILE_RUNNING},
 	{"qThreadExtraInfo", packet_qThreadExtraInfo, ",", NULL, 0},
+	{"qThreadStopInfo", packet_qThreadStopInfo, NULL, NULL, 0},
+	{"qWatchpointSupportInfo", packet_qWatchpointSupportInfo, ":", NULL,
+	 PACKET_WHILE_RUNNING},
 	{"qXfer", packet_qXfer, ":", NULL, 0},
 	{"qfThreadInfo", packet_qfThreadInfo, "", NULL, DISABLE_QFTHREADINFO},
 	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
@@ -173,30 +200,107 @@ static void append_error_text(struct buffer *reply, const char *text)
 			buffer_append_char(reply, *text);
 }
 
+/* lldb knows an error by a number only, which an error without one does not have. */
+static void append_lldb_error(struct buffer *reply, const struct error *error,
+			      bool with_text)
+{
+	const int err = error_errno(error);
+
+	buffer_printf(reply, "E%02x", err > 0 && err <= UINT8_MAX ? err : 1);
+	if (!with_text)
+		return;
+	buffer_append_char(reply, ';');
+	buffer_append_hex(reply, error_text(error), strlen(error_text(error)));
+}
+
+static void append_error(const struct session *session, const struct packet *row,
+			 const struct error *error, struct buffer *reply)
+{
+	if (session->lldb)
+		append_lldb_error(reply, error, session->error_strings);
+	else if (row->flags & PACKET_ERROR_NUMBER && !session->error_message)
+		buffer_append_string(reply, "E01");
+	else
+		append_error_text(reply, error_text(error));
+}
+
+/* Moves the end of the packet before ";thread:ID;", the end of which may be missing.
+ * False: there is none. */
+static bool take_thread(struct cursor *packet, struct thread_id *id)
+{
+	static const char key[] = ";thread:";
+	struct cursor rest = *packet;
+	const char *at;
+
+	if (cursor_left(packet) > 0 && packet->end[-1] == ';')
+		rest.end--;
+	at = memrchr(rest.p, ';', cursor_left(&rest));
+	if (!at)
+		return false;
+	rest.p = at;
+	if (!cursor_text(&rest, key) || !cursor_thread_id(&rest, id) ||
+	    cursor_left(&rest) > 0)
+		return false;
+	packet->end = at;
+	return true;
+}
+
+/* Of a packet that names its thread at its end. NULL: it does not, or is no such. */
+static const struct packet *find_of_thread(const struct session *session,
+					   struct cursor packet, struct cursor *args,
+					   struct thread_id *id)
+{
+	const struct packet *row = NULL;
+
+	if (session->thread_suffix && take_thread(&packet, id))
+		row = find(session->disabled, packet, args);
+	return row && row->flags & PACKET_OF_THREAD ? row : NULL;
+}
+
+static struct error *handle_of_thread(const struct packet *row, struct client *client,
+				      const struct thread_id *id, struct cursor *args,
+				      struct buffer *reply)
+{
+	const struct thread_id chosen = client->session.general;
+	struct error *error;
+
+	if (!threads_find(client, id))
+		return error_create(ESRCH, "thread %d", id->tid);
+	client->session.general = *id;
+	error = handle(row, client, args, reply);
+	client->session.general = chosen;
+	return error;
+}
+
 void packet_dispatch(struct client *client, const char *packet, size_t len,
 		     struct buffer *reply)
 {
-	struct cursor args = {0};
-	const struct packet *row = find(client->session.disabled,
-					(struct cursor){packet, packet + len}, &args);
+	const struct session *session = &client->session;
+	const struct cursor whole = {packet, packet + len};
 	struct error *error _cleanup_error_ = NULL;
+	struct cursor args = {0};
+	struct thread_id id;
+	const struct packet *row = find_of_thread(session, whole, &args, &id);
 
-	if (!row)
-		return;
-	error = handle(row, client, &args, reply);
+	if (row) {
+		error = handle_of_thread(row, client, &id, &args, reply);
+	} else {
+		row = find(session->disabled, whole, &args);
+		if (!row)
+			return;
+		error = handle(row, client, &args, reply);
+	}
 	if (!error)
 		return;
 	log_debug(LOG_RSP, "%s: %s", row->name, error_text(error));
 	buffer_reset(reply);
-	if (row->flags & PACKET_ERROR_NUMBER && !client->session.error_message)
-		buffer_append_string(reply, "E01");
-	else
-		append_error_text(reply, error_text(error));
+	append_error(session, row, error, reply);
 }
 
 void packet_renew_session(struct session *session)
 {
 	vfile_destroy(session->vfile);
 	xfer_destroy(session->xfer);
+	saved_registers_destroy(session->saved_registers);
 	*session = (struct session){0};
 }

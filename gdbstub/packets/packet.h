@@ -6,23 +6,9 @@
 #ifndef TRUEHIT_PACKETS_PACKET_H
 #define TRUEHIT_PACKETS_PACKET_H
 
-#include "gdbstub/base/buffer.h"
-#include "gdbstub/base/error.h"
-#include "gdbstub/rsp/parse.h"
+#include "gdbstub/client/handler.h"
 
-struct client;
 struct session;
-
-/**
- * Handles one packet. @args is what follows the packet's name (and its
- * separator). The handler appends the reply to @reply and returns NULL; an empty
- * reply means "not supported". A returned error is sent as "E.text" and @reply
- * is dropped. A handler that resumes threads sets client->session.resumed:
- * then nothing is sent now, and the stop reply follows when there is a stop. One
- * whose packet has no reply at all (k, R) sets session.silent.
- */
-typedef struct error *packet_handler(struct client *client, struct cursor *args,
-				     struct buffer *reply);
 
 enum packet_flags {
 	/* May come while threads run. Others are refused then: what they read or
@@ -33,6 +19,9 @@ enum packet_flags {
 	PACKET_ERROR_NUMBER = 2,
 	/* Goes by the rules of 64-bit programs: refused for others (compat.h). */
 	PACKET_NATIVE = 4,
+	/* May end with ";thread:ID;" for a client that wants that (lldb): it is about
+	 * this thread then, whichever is chosen. */
+	PACKET_OF_THREAD = 8,
 };
 
 struct packet {
@@ -80,8 +69,7 @@ packet_handler packet_qMemTags, packet_QMemTags;
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
 	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
 /* breakpoint_packets.c */
-packet_handler packet_Z, packet_z, packet_wants_every_write,
-	packet_QTruehit_WatchCondition;
+packet_handler packet_Z, packet_z, packet_QTruehit_WatchCondition;
 /* start_packets.c */
 packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,

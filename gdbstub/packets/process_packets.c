@@ -2,6 +2,7 @@
 /* ! D k vKill vAttach R: processes come and go (vRun: startup.c). */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "gdbstub/base/log.h"
@@ -85,9 +86,11 @@ static void kill_all(struct client *client)
 struct error *packet_k(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	(void)args;
-	(void)reply;
-	client->session.silent = true;
 	kill_all(client);
+	/* lldb waits for the process's end to be told. */
+	client->session.silent = !client->session.lldb;
+	if (client->session.lldb)
+		buffer_printf(reply, "X%02x", SIGKILL);
 	return NULL;
 }
 

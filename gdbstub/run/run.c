@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "gdbstub/inferior/registers.h"
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/inferior/thread_end.h"
@@ -25,7 +24,6 @@
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/run/hot.h"
 #include "gdbstub/run/interrupt.h"
-#include "gdbstub/locations/location.h"
 #include "gdbstub/hits/look_after.h"
 #include "gdbstub/stops/next_stop.h"
 #include "gdbstub/stops/pending.h"
@@ -35,6 +33,7 @@
 #include "gdbstub/control/ready.h"
 #include "gdbstub/hits/replay.h"
 #include "gdbstub/stops/stale.h"
+#include "gdbstub/stops/told.h"
 #include "gdbstub/text/traps.h"
 #include "gdbstub/run/under_counter.h"
 #include "gdbstub/run/unattended.h"
@@ -113,8 +112,10 @@ void run_set_action(struct run *run, struct thread *thread, struct resume_action
 	thread->control->fresh = is_resumed(thread);
 	if (action.kind == RESUME_RANGE)
 		retired_note_run(thread);
-	if (thread->control->fresh)
-		thread->inferior->control->awaited = true;
+	if (!thread->control->fresh)
+		return;
+	thread->inferior->control->awaited = true;
+	told_forget(thread);
 }
 
 /* ---- resuming ---- */
@@ -309,17 +310,6 @@ static void inspect_traps(const struct run *run, const struct stop *stop)
 	}
 }
 
-/* Clients rely on it that a thread hits a software breakpoint again where it has
- * stopped at it. One in hardware would be passed. */
-static void have_it_hit_again(const struct thread *thread, const struct stop *stop)
-{
-	const struct location *location = breakpoints_wanted(
-		thread->inferior->breakpoints, BREAKPOINT_SOFTWARE, stop->addr);
-
-	if (location && location->engine && location->engine->ops->by_slots)
-		thread_hit_again(thread);
-}
-
 static void report(struct run *run, const struct stop *stop)
 {
 	struct thread *thread = thread_find(&run->inferiors, stop->tid);
@@ -335,12 +325,8 @@ static void report(struct run *run, const struct stop *stop)
 	if (thread &&
 	    (stop->looks || (stop->kind == STOP_WATCH && !look_is_shown(thread))))
 		watch_told(thread, stop);
-	if (thread && stop->kind == STOP_SWBREAK)
-		have_it_hit_again(thread, stop);
-	if (thread) {
-		thread->control->last_signal = stop->signal;
-		thread->inferior->control->seen = true;
-	}
+	if (thread)
+		told_note(thread, stop);
 	if (run->non_stop)
 		run->unacknowledged = *stop;
 	if (!run->non_stop) {
@@ -371,6 +357,8 @@ static bool report_pending(struct run *run, struct stop *stop)
 		return false;
 	}
 	report(run, stop);
+	if (run->wishes.all_stops && !run->non_stop)
+		told_take_rest(run);
 	return true;
 }
 

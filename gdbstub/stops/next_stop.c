@@ -151,6 +151,7 @@ void next_stop_take_of(struct run *run, struct thread *thread, struct stop *stop
 	if (thread->control->pending_stop->step_ended)
 		hits_stepped_to(thread, control_output(run, thread->inferior));
 	*stop = thread->control->pending_stop->stop;
+	stop->stepped = thread->control->pending_stop->step_ended;
 	if (stop->kind == STOP_WATCH && look_tell(thread, stop))
 		return;
 	if (!thread->control->pending_stop->replayed &&

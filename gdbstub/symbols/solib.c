@@ -85,14 +85,13 @@ static struct error *find_dynamic(struct inferior *inferior, uint64_t *addr)
 	return NULL;
 }
 
-/* The address of the first struct r_debug; 0: not made yet. */
-static struct error *find_debug(struct inferior *inferior, uint64_t *ret)
+/* The row DT_DEBUG, and where it is. */
+static struct error *find_row(struct inferior *inferior, uint64_t *ret, ElfW(Dyn) * row)
 {
 	uint64_t addr;
 	struct error *error = find_dynamic(inferior, &addr);
 	ElfW(Dyn) dyn;
 
-	*ret = 0;
 	if (error)
 		return error;
 	for (int i = 0; addr != 0; addr += sizeof(dyn), i++) {
@@ -107,11 +106,33 @@ static struct error *find_debug(struct inferior *inferior, uint64_t *ret)
 		if (dyn.d_tag == DT_NULL)
 			break;
 		if (dyn.d_tag == DT_DEBUG) {
-			*ret = dyn.d_un.d_ptr;
+			*ret = addr;
+			*row = dyn;
 			return NULL;
 		}
 	}
 	return error_create(0, "the program has no dynamic linker's list (DT_DEBUG)");
+}
+
+/* The address of the first struct r_debug; 0: not made yet. */
+static struct error *find_debug(struct inferior *inferior, uint64_t *ret)
+{
+	ElfW(Dyn) row = {0};
+	uint64_t addr;
+	struct error *error = find_row(inferior, &addr, &row);
+
+	*ret = row.d_un.d_ptr;
+	return error;
+}
+
+struct error *solib_debug_slot(struct inferior *inferior, uint64_t *addr)
+{
+	ElfW(Dyn) row;
+	struct error *error = find_row(inferior, addr, &row);
+
+	if (!error)
+		*addr += offsetof(ElfW(Dyn), d_un);
+	return error;
 }
 
 /* ---- The lists ---- */

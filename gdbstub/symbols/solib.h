@@ -30,4 +30,8 @@ struct solib_range {
 struct error *solib_list_xml(struct inferior *inferior, const struct solib_range *range,
 			     struct buffer *out);
 
+/** Where the program has the address of the dynamic linker's list, which is 0 at its
+ * start: the value of the row DT_DEBUG. A static program has none. */
+struct error *solib_debug_slot(struct inferior *inferior, uint64_t *addr);
+
 #endif

@@ -305,7 +305,7 @@ def test_watch_threads(t):
     that wants to hear of each."""
     program = Storm(t, 8, 20)
     session = Session(t, program, 1, NEVER)
-    t.equal(session.client.ask("QThreadSuffixSupported"), "", "a feature of lldb")
+    t.equal(session.client.ask("QThreadSuffixSupported"), "OK", "a feature of lldb")
     watchpoints = [f"2,{program.counts()['watched_at']:x},{size}" for size in (4, 8)]
 
     def ask_each(action):
