@@ -72,6 +72,11 @@ struct reg_def {
 	struct bpf_rule bpf_rule;
 };
 
+/** A register that lldb knows by another name. */
+struct reg_name {
+	const char *name, *lldb;
+};
+
 /** The regsets of one stopped thread, as fetched so far (gdbstub/inferior/registers.h).
  */
 struct regs {
@@ -304,6 +309,7 @@ struct arch_ops {
 	const struct reg_def *(*registers)(unsigned int *count);
 	/** Appends the target description (target.xml), made from the table. */
 	void (*target_xml)(struct buffer *out);
+	const struct reg_name *lldb_names; /* the last has a NULL name */
 
 	/**
 	 * Copies a register's value, in target byte order, (bits + 7) / 8 bytes.

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "arch/register_table.h"
+
 static void append_register(struct buffer *out, const struct reg_def *reg,
 			    unsigned int number)
 {
@@ -82,4 +84,56 @@ void tdesc_append(struct buffer *out, const char *architecture,
 	if (feature)
 		buffer_append_string(out, "  </feature>\n");
 	buffer_append_string(out, "</target>\n");
+}
+
+/* ---- for lldb (lldbgdbremote.md, and the names of groups that lldb-server has) ----
+ */
+
+static const char *lldb_name(const struct arch_ops *arch, const char *name)
+{
+	for (const struct reg_name *row = arch->lldb_names; row->name; row++)
+		if (strcmp(row->name, name) == 0)
+			return row->lldb;
+	return NULL;
+}
+
+static const char *lldb_group(const struct arch_ops *arch, const struct reg_def *reg)
+{
+	const struct reg_def *pc = reg_by_number(arch, arch->pc_reg);
+
+	if (reg->regset == pc->regset && strcmp(reg->feature, pc->feature) == 0)
+		return "General Purpose Registers";
+	if (reg->bits > 64 || reg->group)
+		return "Floating Point Registers";
+	return "System Registers";
+}
+
+static void append_lldb_register(struct buffer *out, const struct arch_ops *arch,
+				 const struct reg_def *reg, unsigned int number)
+{
+	const char *other = lldb_name(arch, reg->name);
+
+	buffer_printf(out, "<reg name=\"%s\" ", other ? other : reg->name);
+	if (other)
+		buffer_printf(out, "altname=\"%s\" ", reg->name);
+	buffer_printf(out, "bitsize=\"%u\" regnum=\"%u\" group=\"%s\"", reg->bits,
+		      number, lldb_group(arch, reg));
+	if (reg->bits > 64)
+		buffer_append_string(out,
+				     " encoding=\"vector\" format=\"vector-uint8\"");
+	buffer_append_string(out, "/>\n");
+}
+
+void tdesc_append_lldb(struct buffer *out, const struct arch_ops *arch)
+{
+	unsigned int count;
+	const struct reg_def *table = arch->registers(&count);
+
+	buffer_printf(out,
+		      "<?xml version=\"1.0\"?>\n<target version=\"1.0\">\n"
+		      "<architecture>%s</architecture>\n<feature>\n",
+		      arch->name);
+	for (unsigned int i = 0; i < count; i++)
+		append_lldb_register(out, arch, &table[i], i);
+	buffer_append_string(out, "</feature>\n</target>\n");
 }

@@ -32,4 +32,10 @@ void tdesc_append(struct buffer *out, const char *architecture,
 		  const struct tdesc_type *types, const struct reg_def *table,
 		  unsigned int count);
 
+/**
+ * The same for lldb, which has other names for some registers, shows those of the first
+ * group where it is asked for registers, and reads no types.
+ */
+void tdesc_append_lldb(struct buffer *out, const struct arch_ops *arch);
+
 #endif

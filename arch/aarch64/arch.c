@@ -39,6 +39,8 @@ static const struct compat_mode arm = {
 	.triple = "arm-unknown-linux-gnueabihf",
 };
 
+static const struct reg_name lldb_names[] = {{NULL, NULL}};
+
 static int syscall_number(pid_t tid, int *number)
 {
 	struct iovec io = {number, sizeof(*number)};
@@ -85,6 +87,7 @@ static const struct arch_ops aarch64 = {
 	.init = init,
 	.registers = aarch64_registers,
 	.target_xml = aarch64_target_xml,
+	.lldb_names = lldb_names,
 	.reg_read = aarch64_reg_read,
 	.reg_write = aarch64_reg_write,
 	.thread_pointer = "tpidr",

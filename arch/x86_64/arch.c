@@ -35,6 +35,8 @@ static const struct compat_mode i386 = {
 	.triple = "i386-pc-linux-gnu",
 };
 
+static const struct reg_name lldb_names[] = {{"eflags", "rflags"}, {NULL, NULL}};
+
 static int syscall_number(pid_t tid, int *number)
 {
 	long value;
@@ -78,6 +80,7 @@ static const struct arch_ops x86_64 = {
 	.init = x86_64_init,
 	.registers = x86_64_registers,
 	.target_xml = x86_64_target_xml,
+	.lldb_names = lldb_names,
 	.reg_read = x86_64_reg_read,
 	.reg_write = x86_64_reg_write,
 	.thread_pointer = "fs_base",

@@ -6,10 +6,11 @@
 
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/inferior/proc.h"
-#include "gdbstub/inferior/signals.h"
+
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/client/expedited.h"
+#include "gdbstub/client/signal_number.h"
 #include "gdbstub/client/threads.h"
 
 /* ---- one stop ---- */
@@ -121,13 +122,15 @@ static void append_reason(const struct stop *stop, struct buffer *out)
 
 /* ---- JSON ---- */
 
-static void append_json_reason(const struct stop *stop, struct buffer *out)
+static void append_json_reason(const struct session *session, const struct stop *stop,
+			       struct buffer *out)
 {
 	struct buffer description _cleanup_buffer_ = {0};
 	const char *reason = lldb_stop_reason(stop);
 
 	if (stop->signal != 0)
-		buffer_printf(out, ",\"signal\":%d", signal_to_gdb(stop->signal));
+		buffer_printf(out, ",\"signal\":%d",
+			      signal_number(session, stop->signal));
 	if (!reason)
 		return;
 	buffer_printf(out, ",\"reason\":\"%s\"", reason);
@@ -137,7 +140,8 @@ static void append_json_reason(const struct stop *stop, struct buffer *out)
 			      buffer_string(&description));
 }
 
-static void append_json(const struct thread *thread, bool registers, struct buffer *out)
+static void append_json(const struct session *session, const struct thread *thread,
+			bool registers, struct buffer *out)
 {
 	const struct stop stop = lldb_stop_of(thread);
 	char name[64];
@@ -148,7 +152,7 @@ static void append_json(const struct thread *thread, bool registers, struct buff
 		buffer_append_string(out, ",\"name\":");
 		buffer_append_json(out, name);
 	}
-	append_json_reason(&stop, out);
+	append_json_reason(session, &stop, out);
 	if (registers) {
 		buffer_append_string(out, ",\"registers\":{");
 		expedited_append_json(thread, out);
@@ -164,7 +168,8 @@ static bool has_reason(const struct thread *thread)
 	return lldb_stop_reason(&stop) != NULL;
 }
 
-static void append_json_list(const struct inferior *inferior, bool all,
+static void append_json_list(const struct session *session,
+			     const struct inferior *inferior, bool all,
 			     struct buffer *out)
 {
 	const struct thread *thread;
@@ -173,7 +178,7 @@ static void append_json_list(const struct inferior *inferior, bool all,
 		if (!thread_is_shown(thread) || (!all && !has_reason(thread)))
 			continue;
 		buffer_append_char(out, out->len == 0 ? '[' : ',');
-		append_json(thread, all, out);
+		append_json(session, thread, all, out);
 	}
 	buffer_append_string(out, out->len == 0 ? "[]" : "]");
 }
@@ -183,17 +188,18 @@ void lldb_stop_append_threads(struct client *client, struct buffer *out)
 	const struct inferior *inferior = client_inferior(client);
 
 	if (inferior)
-		append_json_list(inferior, true, out);
+		append_json_list(&client->session, inferior, true, out);
 }
 
 /* Why each has stopped that has a reason, unless there is but one thread. */
-static void append_reasons(const struct inferior *inferior, struct buffer *out)
+static void append_reasons(const struct session *session,
+			   const struct inferior *inferior, struct buffer *out)
 {
 	struct buffer json _cleanup_buffer_ = {0};
 
 	if (!TAILQ_NEXT(TAILQ_FIRST(&inferior->threads), link))
 		return;
-	append_json_list(inferior, false, &json);
+	append_json_list(session, inferior, false, &json);
 	buffer_append_string(out, "jstopinfo:");
 	buffer_append_hex(out, json.data, json.len);
 	buffer_append_char(out, ';');
@@ -206,7 +212,7 @@ void lldb_stop_append(struct client *client, const struct thread *thread,
 	if (client->run->wishes.all_stops) {
 		append_list(client, thread->inferior, false, out);
 		append_list(client, thread->inferior, true, out);
-		append_reasons(thread->inferior, out);
+		append_reasons(&client->session, thread->inferior, out);
 	}
 	append_reason(stop, out);
 }

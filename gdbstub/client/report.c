@@ -3,13 +3,14 @@
 
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/inferior/proc.h"
-#include "gdbstub/inferior/signals.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/client/expedited.h"
 #include "gdbstub/client/lldb_stop.h"
+#include "gdbstub/client/signal_number.h"
 #include "gdbstub/client/stop_reply.h"
 #include "gdbstub/client/threads.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/stops/told.h"
 
 static void choose_thread(struct client *client, const struct thread *thread)
 {
@@ -28,7 +29,7 @@ static void print(struct client *client, const struct thread *thread,
 	_cleanup_free_ char *program = NULL;
 	struct stop_reply text = {.stop = stop, .core = -1};
 
-	text.gdb_signal = (unsigned int)signal_to_gdb(stop->signal);
+	text.gdb_signal = (unsigned int)signal_number(&client->session, stop->signal);
 	if (thread) {
 		text.core = thread_core(thread);
 		expedited_append(thread, &registers);
@@ -62,28 +63,39 @@ void report_thread(struct client *client, const struct thread *thread,
 	print(client, thread, &stop, reply);
 }
 
+/* The last stop, or that of a thread that has stopped for no reason of its own. */
+static struct stop last_stop(struct client *client, const struct inferior *inferior)
+{
+	const struct thread_id any = {.pid = inferior->pid};
+	const struct stop *last = &client->run->last;
+	const struct thread *thread = thread_find(&client->run->inferiors, last->tid);
+	const bool has_gone =
+		last->kind == STOP_NONE || !thread || !thread_is_shown(thread);
+
+	if (has_gone)
+		thread = threads_find(client, &any);
+	if (client->session.lldb && thread) {
+		told_give_reasons(client->run);
+		return lldb_stop_of(thread);
+	}
+	if (!has_gone)
+		return *last;
+	return (struct stop){
+		.kind = STOP_SIGNAL,
+		.pid = inferior->pid,
+		.tid = thread ? thread->tid : inferior->pid,
+	};
+}
+
 void report_last_stop(struct client *client, struct buffer *reply)
 {
-	const struct run *run = client->run;
-	const struct inferior *inferior = TAILQ_FIRST(&run->inferiors.list);
-	const struct thread *stopped =
-		thread_find(&client->run->inferiors, run->last.tid);
-	struct stop stop = run->last;
+	const struct inferior *inferior = TAILQ_FIRST(&client->run->inferiors.list);
+	struct stop stop;
 
 	if (!inferior) {
 		buffer_append_string(reply, "W00");
 		return;
 	}
-	/* Stopped for no reason of its own, or the thread has gone since. */
-	if (stop.kind == STOP_NONE || !stopped || !thread_is_shown(stopped)) {
-		const struct thread_id any = {.pid = inferior->pid};
-		const struct thread *thread = threads_find(client, &any);
-
-		stop = (struct stop){
-			.kind = STOP_SIGNAL,
-			.pid = inferior->pid,
-			.tid = thread ? thread->tid : inferior->pid,
-		};
-	}
+	stop = last_stop(client, inferior);
 	report_stop(client, &stop, reply);
 }

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gdbstub/inferior/signals.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/threads.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/client/signal_number.h"
 
 static void ok(struct buffer *reply)
 {
@@ -17,9 +17,9 @@ static void ok(struct buffer *reply)
 
 /* ---- signals ---- */
 
-/* Signals in gdb's numbers, separated by ';'. */
-static struct error *parse_signals(struct cursor *args, const char *name,
-				   bool named[SIGNALS_MAX])
+/* Signals in the client's numbers, separated by ';'. */
+static struct error *parse_signals(const struct session *session, struct cursor *args,
+				   const char *name, bool named[SIGNALS_MAX])
 {
 	while (cursor_left(args) > 0) {
 		uint64_t number;
@@ -30,9 +30,9 @@ static struct error *parse_signals(struct cursor *args, const char *name,
 			return error_create(0, "%s: not a list of signals", name);
 		/* gdb also names signals of other systems, and what is one signal
 		 * here by two names (SIGPOLL, SIGIO): only ours counts. */
-		signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
+		signal = signal_numbered(session, number);
 		if (signal > 0 && signal < SIGNALS_MAX &&
-		    signal_to_gdb(signal) == (int)number)
+		    (uint64_t)signal_number(session, signal) == number)
 			named[signal] = true;
 	}
 	return NULL;
@@ -43,7 +43,8 @@ struct error *packet_QPassSignals(struct client *client, struct cursor *args,
 				  struct buffer *reply)
 {
 	bool named[SIGNALS_MAX] = {false};
-	struct error *error = parse_signals(args, "QPassSignals", named);
+	struct error *error =
+		parse_signals(&client->session, args, "QPassSignals", named);
 
 	if (error)
 		return error;
@@ -57,7 +58,8 @@ struct error *packet_QProgramSignals(struct client *client, struct cursor *args,
 				     struct buffer *reply)
 {
 	bool named[SIGNALS_MAX] = {false};
-	struct error *error = parse_signals(args, "QProgramSignals", named);
+	struct error *error =
+		parse_signals(&client->session, args, "QProgramSignals", named);
 
 	if (error)
 		return error;

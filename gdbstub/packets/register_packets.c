@@ -228,6 +228,21 @@ struct error *packet_p(struct client *client, struct cursor *args, struct buffer
 	return error;
 }
 
+/*
+ * A thread that is to go on elsewhere is not to begin the system call anew in which it
+ * was interrupted: the kernel would move the PC back before it. gdb sees to that
+ * itself; lldb knows of no such register.
+ */
+static void leave_call(const struct client *client, struct regs *regs,
+		       const struct reg_def *reg)
+{
+	const struct arch_ops *arch = regs->arch;
+
+	if (client->session.lldb && reg == reg_by_number(arch, arch->pc_reg) &&
+	    arch->syscall_restart_reg != REG_NONE)
+		reg_write_u64(regs, arch->syscall_restart_reg, UINT64_MAX);
+}
+
 struct error *packet_P(struct client *client, struct cursor *args, struct buffer *reply)
 {
 	const struct reg_def *reg;
@@ -247,6 +262,7 @@ struct error *packet_P(struct client *client, struct cursor *args, struct buffer
 	error = take_register(args, &regs, reg);
 	if (error)
 		return error;
+	leave_call(client, &regs, reg);
 	err = look_store(thread, &regs, reg->regset);
 	if (err < 0)
 		return lost(thread, err);

@@ -4,13 +4,13 @@
 
 #include "gdbstub/inferior/compat.h"
 #include "gdbstub/inferior/registers.h"
-#include "gdbstub/inferior/signals.h"
 #include "gdbstub/client/notify.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/report.h"
 #include "gdbstub/client/threads.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/client/signal_number.h"
 #include "gdbstub/stops/client_view.h"
 #include "gdbstub/run/run.h"
 
@@ -22,17 +22,17 @@ struct assignment {
 
 static const struct thread_id every_thread = {.pid = -1, .tid = -1, .named_pid = true};
 
-/* Two hex digits: a signal in gdb's numbers to one of ours. */
-static struct error *parse_signal(struct cursor *args, int *signal)
+/* Two hex digits: a signal in the client's numbers to one of ours. */
+static struct error *parse_signal(const struct session *session, struct cursor *args,
+				  int *signal)
 {
 	uint64_t number;
 
 	if (!cursor_hex(args, &number))
 		return error_create(0, "no signal number");
-	*signal = number <= INT16_MAX ? signal_from_gdb((int)number) : -1;
+	*signal = signal_numbered(session, number);
 	if (*signal < 0)
-		return error_create(0,
-				    "this system has no signal for gdb's number %llu",
+		return error_create(0, "this system has no signal for the number %llu",
 				    (unsigned long long)number);
 	return NULL;
 }
@@ -62,14 +62,15 @@ static const struct {
 
 enum { NACTIONS = sizeof(action_rows) / sizeof(action_rows[0]) };
 
-static struct error *parse_action(struct cursor *args, struct resume_action *action)
+static struct error *parse_action(const struct session *session, struct cursor *args,
+				  struct resume_action *action)
 {
 	for (int i = 0; i < NACTIONS; i++) {
 		if (!cursor_char(args, action_rows[i].letter))
 			continue;
 		*action = (struct resume_action){.kind = action_rows[i].kind};
 		if (action_rows[i].operand == OPERAND_SIGNAL)
-			return parse_signal(args, &action->signal);
+			return parse_signal(session, args, &action->signal);
 		if (action_rows[i].operand == OPERAND_RANGE)
 			return parse_range(args, action);
 		return NULL;
@@ -77,10 +78,11 @@ static struct error *parse_action(struct cursor *args, struct resume_action *act
 	return error_create(0, "vCont: not an action (c, C, s, S, t or r)");
 }
 
-static struct error *parse_assignment(struct cursor *args,
+static struct error *parse_assignment(const struct session *session,
+				      struct cursor *args,
 				      struct assignment *assignment)
 {
-	struct error *error = parse_action(args, &assignment->action);
+	struct error *error = parse_action(session, args, &assignment->action);
 
 	if (error)
 		return error;
@@ -199,7 +201,8 @@ struct error *packet_vCont(struct client *client, struct cursor *args,
 
 	while (cursor_left(args) > 0) {
 		struct assignment assignment = {0};
-		struct error *error = parse_assignment(args, &assignment);
+		struct error *error =
+			parse_assignment(&client->session, args, &assignment);
 
 		if (error)
 			return error;
@@ -273,7 +276,7 @@ static struct error *resume_with_signal(struct client *client, struct cursor *ar
 					enum resume_kind kind, struct buffer *reply)
 {
 	struct resume_action action = {.kind = kind};
-	struct error *error = parse_signal(args, &action.signal);
+	struct error *error = parse_signal(&client->session, args, &action.signal);
 
 	if (error)
 		return error;

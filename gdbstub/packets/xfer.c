@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "arch/tdesc.h"
 #include "gdbstub/inferior/compat.h"
 #include "gdbstub/osdata/osdata.h"
 #include "gdbstub/inferior/proc.h"
@@ -84,7 +85,10 @@ static struct error *features_read(struct client *client, struct cursor annex,
 	 * there is a process. */
 	if (!inferior)
 		return error_create(0, "no process is being debugged");
-	inferior->arch->target_xml(out);
+	if (client->session.lldb)
+		tdesc_append_lldb(out, inferior->arch);
+	else
+		inferior->arch->target_xml(out);
 	client->session.reads_target_xml = true;
 	return NULL;
 }

@@ -119,6 +119,7 @@ static void tell_signal(struct run *run, struct thread *leader)
 		return;
 	next_stop_take_of(run, leader, &run->last);
 	leader->control->last_signal = run->last.signal;
+	leader->control->told = run->last;
 }
 
 /* Of a process that job control had stopped before, the client hears when it resumes

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/stops/told.h"
 
+#include <signal.h>
+
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/location.h"
@@ -30,6 +32,18 @@ void told_note(struct thread *thread, const struct stop *stop)
 void told_forget(struct thread *thread)
 {
 	thread->control->told = (struct stop){.kind = STOP_NONE};
+}
+
+void told_give_reasons(struct run *run)
+{
+	const struct stop stop = {.kind = STOP_SIGNAL, .signal = SIGSTOP};
+	struct inferior *inferior;
+	struct thread *thread;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link)
+		FOREACH_THREAD (thread, inferior)
+			if (thread->control->told.kind == STOP_NONE)
+				thread->control->told = stop;
 }
 
 static bool can_be_told(struct run *run, struct thread *thread)

@@ -17,6 +17,9 @@
 void told_note(struct thread *thread, const struct stop *stop);
 /** It resumes the thread. */
 void told_forget(struct thread *thread);
+/** For a client that has come now, and that takes a thread without a reason for one
+ * that it has not stopped: where there is none, the debugger has, as if by SIGSTOP. */
+void told_give_reasons(struct run *run);
 /**
  * All-stop mode, after a stop was taken: takes those of the other threads, as if they
  * were told, but for what changes more than the thread (a fork, say), and accesses to
