@@ -67,10 +67,7 @@ emit(rest=story())
 
 def test_global(t):
     simple(t, "watch counter if counter == 70 || counter == 90", ["70", "90"], "counter")
-
-
-def test_character(t):
-    """gdb's compiler has no character literals."""
+    # gdb's compiler has no character literals.
     simple(t, "watch counter if counter == 'F' || counter == '\\132'", ["70", "90"], "counter")
 
 
