@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of signals as the client knows them. Those of the protocol are gdb's own. lldb
- * takes a server that knows thread suffixes for lldb-server, which tells the host's
- * (GDBRemoteCommunicationClient::UsesNativeSignals).
+ * Numbers of signals as the client knows them. Those of the protocol are gdb's own.
+ * lldb takes a server that knows thread suffixes for lldb-server, which tells the
+ * host's (GDBRemoteCommunicationClient::UsesNativeSignals).
  */
 #ifndef TRUEHIT_CLIENT_SIGNAL_NUMBER_H
 #define TRUEHIT_CLIENT_SIGNAL_NUMBER_H

@@ -510,8 +510,8 @@ def connect(t, program="watched", variable="counter"):
 def test_packet_errors(t):
     _, client, counter = connect(t)
     for arguments, reason in (
-            (f"5,{counter},4;{NEVER}", "type 5"),
-            ("2", "address"), (f"2,{counter}", "kind"), (f"2,{counter},4;X3,2200", "fewer"),
+            (f"5,{counter},4;{NEVER}", "type 5"), ("2", "address"), (f"2,{counter}", "kind"),
+            (f"2,{counter},4;X3,2200", "fewer"),
             (f"2,{counter},4;X1,ff", "condition 1"), (f"2,{counter},4;Y", "expected"),
             (f"2,{counter},4;cmds:0,{NEVER}", "command"), ("p;", "p"), ("pffff", "p"),
             (f"p7fffffff;2,{counter},4;{NEVER}", "")):
