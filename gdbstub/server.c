@@ -16,6 +16,7 @@
 #include "gdbstub/rsp/connection.h"
 #include "gdbstub/rsp/disable.h"
 #include "gdbstub/client/notify.h"
+#include "gdbstub/client/program_terminal.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/report.h"
 #include "gdbstub/client/threads.h"
@@ -35,6 +36,7 @@ enum {
 	PRINT_INTERVAL = 10,
 	PRINT_TURNS = 4,
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
+	FIRST_OF_CLIENT = 4, /* descriptors that are polled, before the client's */
 };
 
 /* ---- the program ---- */
@@ -55,6 +57,8 @@ static void tell_when_shown(struct server *server)
 	struct buffer reply _cleanup_buffer_ = {0};
 	struct stop *stop = &server->client.untold;
 
+	if (stop->kind != STOP_NONE)
+		program_terminal_read(&server->client);
 	if (stop->kind == STOP_NONE || !console_settle(&server->client))
 		return;
 	server->client.session.resumed = false;
@@ -263,13 +267,15 @@ static int accesses_fd(const struct server *server)
 
 static void wait_for_work(struct server *server)
 {
-	struct pollfd fds[3 + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
-	nfds_t count = 3;
+	struct pollfd fds[FIRST_OF_CLIENT + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
+	nfds_t count = FIRST_OF_CLIENT;
 	bool client = false;
 
 	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = accesses_fd(server), .events = POLLIN};
+	fds[3] = (struct pollfd){.fd = program_terminal_fd(&server->client),
+				 .events = POLLIN};
 	if (server->client.connection) {
 		connection_poll(server->client.connection, fds + count);
 		/* A socket need not be looked at twice for nothing. */
@@ -285,7 +291,9 @@ static void wait_for_work(struct server *server)
 	server->quiet = !fds[0].revents;
 	if (fds[0].revents)
 		take_signals(server);
-	for (nfds_t i = 3; i < count; i++)
+	if (fds[3].revents)
+		program_terminal_read(&server->client);
+	for (nfds_t i = FIRST_OF_CLIENT; i < count; i++)
 		client |= fds[i].revents != 0;
 	if (client && server->client.connection)
 		serve_client(server);
@@ -450,6 +458,7 @@ static void close_server(struct server *server)
 	run_deinit(&server->run);
 	packet_renew_session(&server->client.session);
 	server->run.inferiors.client = PATIENCE_NOBODY;
+	program_terminal_close(&server->client);
 	connection_destroy(server->client.connection);
 	server->client.connection = NULL;
 	console_close(&server->client);

@@ -12,6 +12,7 @@
 #include "gdbstub/run/run.h"
 
 struct access_log;
+struct program_terminal;
 struct connection;
 
 struct client {
@@ -24,6 +25,7 @@ struct client {
 	struct session session;
 	struct connection *connection; /* NULL: nobody is there */
 	struct console console;
+	struct program_terminal *terminal; /* NULL: none */
 	struct access_log
 		*accesses;  /* that it has counted (monitor accesses), or NULL */
 	struct stop untold; /* the client waits for it, and for text before it */

@@ -13,6 +13,8 @@ struct client;
 struct error *client_check_room(const struct client *client);
 /** Starts the program that client->startup names, and says so on stderr. */
 struct error *client_launch(struct client *client);
+/** The same for a client, who is told why there is no program; the user, too. */
+struct error *client_run(struct client *client);
 /** Attaches, and says so on stderr. */
 struct error *client_attach(struct client *client, pid_t pid);
 

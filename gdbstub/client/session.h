@@ -29,6 +29,9 @@ struct session {
 	bool thread_suffix; /* packets may end with ";thread:ID;" */
 	bool error_strings; /* "Exx;TEXT", the text in hex */
 
+	char *stdio[3]; /* files of the next program's standard streams, or NULL */
+	char *launch_failure; /* why A has started nothing; NULL: it has not failed */
+
 	unsigned int disabled; /* packets to do without: gdbstub/rsp/disable.h */
 
 	uint64_t more_steps;	   /* of the next single step (monitor stepi) */

@@ -26,5 +26,11 @@ packet_handler packet_QSaveRegisterState, packet_QRestoreRegisterState;
 /* lldb_modules.c: the files of programs and libraries */
 packet_handler packet_qShlibInfoAddr, packet_qFileLoadAddress, packet_qModuleInfo,
 	packet_jModulesInfo;
+/* lldb_launch.c: starting programs */
+packet_handler packet_A, packet_qLaunchSuccess, packet_QSetSTDIN, packet_QSetSTDOUT,
+	packet_QSetSTDERR, packet_QSetDisableASLR, packet_QEnvironment, packet_I;
+/* lldb_attach.c: attaching by name */
+packet_handler packet_vAttachName, packet_vAttachWait, packet_vAttachOrWait,
+	packet_qVAttachOrWaitSupported;
 
 #endif

@@ -19,10 +19,12 @@ static const struct packet packets[] = {
 	/* name, handler, separators, feature, flags */
 	{"!", packet_extended_mode, "", NULL, 0},
 	{"?", packet_stop_reason, "", "fork-events+;vfork-events+;exec-events+", 0},
+	{"A", packet_A, NULL, NULL, 0},
 	{"C", packet_C, NULL, NULL, 0},
 	{"D", packet_D, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"G", packet_G, NULL, NULL, PACKET_NATIVE | PACKET_OF_THREAD},
 	{"H", packet_H, NULL, "multiprocess+", 0},
+	{"I", packet_I, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"M", packet_M, NULL, NULL, 0},
 	{"MultiMemRead", packet_MultiMemRead, ":", "MultiMemRead+", 0},
 	{"P", packet_P, NULL, NULL, PACKET_NATIVE | PACKET_OF_THREAD},
@@ -32,6 +34,7 @@ static const struct packet packets[] = {
 	 "QDisableRandomization+", 0},
 	{"QEnableErrorStrings", packet_QEnableErrorStrings, "", "QEnableErrorStrings+",
 	 PACKET_WHILE_RUNNING},
+	{"QEnvironment", packet_QEnvironment, ":", NULL, PACKET_WHILE_RUNNING},
 	{"QEnvironmentHexEncoded", packet_QEnvironmentHexEncoded, ":",
 	 "QEnvironmentHexEncoded+", PACKET_WHILE_RUNNING},
 	{"QEnvironmentReset", packet_QEnvironmentReset, "", "QEnvironmentReset+",
@@ -48,6 +51,10 @@ static const struct packet packets[] = {
 	 PACKET_NATIVE | PACKET_OF_THREAD},
 	{"QSaveRegisterState", packet_QSaveRegisterState, "", NULL,
 	 PACKET_NATIVE | PACKET_OF_THREAD},
+	{"QSetDisableASLR", packet_QSetDisableASLR, ":", NULL, 0},
+	{"QSetSTDERR", packet_QSetSTDERR, ":", NULL, PACKET_WHILE_RUNNING},
+	{"QSetSTDIN", packet_QSetSTDIN, ":", NULL, PACKET_WHILE_RUNNING},
+	{"QSetSTDOUT", packet_QSetSTDOUT, ":", NULL, PACKET_WHILE_RUNNING},
 	{"QSetWorkingDir", packet_QSetWorkingDir, ":", "QSetWorkingDir+",
 	 PACKET_WHILE_RUNNING},
 	{"QStartNoAckMode", packet_QStartNoAckMode, "", "QStartNoAckMode+",
@@ -90,6 +97,7 @@ static const struct packet packets[] = {
 	{"qGetTLSAddr", packet_qGetTLSAddr, ":", NULL, PACKET_NATIVE},
 	{"qGetWorkingDir", packet_qGetWorkingDir, "", NULL, PACKET_WHILE_RUNNING},
 	{"qHostInfo", packet_qHostInfo, "", NULL, PACKET_WHILE_RUNNING},
+	{"qLaunchSuccess", packet_qLaunchSuccess, "", NULL, PACKET_WHILE_RUNNING},
 	{"qMemTags", packet_qMemTags, ":", NULL, DISABLE_MEMORY_TAGS},
 	{"qMemoryRegionInfo", packet_qMemoryRegionInfo, NULL, NULL, 0},
 	{"qModuleInfo", packet_qModuleInfo, ":", NULL, 0},
@@ -102,6 +110,8 @@ static const struct packet packets[] = {
 	{"qTV", packet_qTV, ":", NULL, PACKET_WHILE_RUNNING},
 	{"qThreadExtraInfo", packet_qThreadExtraInfo, ",", NULL, 0},
 	{"qThreadStopInfo", packet_qThreadStopInfo, NULL, NULL, 0},
+	{"qVAttachOrWaitSupported", packet_qVAttachOrWaitSupported, "", NULL,
+	 PACKET_WHILE_RUNNING},
 	{"qWatchpointSupportInfo", packet_qWatchpointSupportInfo, ":", NULL,
 	 PACKET_WHILE_RUNNING},
 	{"qXfer", packet_qXfer, ":", NULL, 0},
@@ -109,6 +119,9 @@ static const struct packet packets[] = {
 	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
 	{"s", packet_s, NULL, NULL, 0},
 	{"vAttach", packet_vAttach, ";", NULL, 0},
+	{"vAttachName", packet_vAttachName, ";", NULL, 0},
+	{"vAttachOrWait", packet_vAttachOrWait, ";", NULL, 0},
+	{"vAttachWait", packet_vAttachWait, ";", NULL, 0},
 	{"vCont", packet_vCont, ";", "vContSupported+;no-resumed+", DISABLE_VCONT},
 	{"vCont?", packet_vCont_query, "", NULL, DISABLE_VCONT},
 	{"vCtrlC", packet_vCtrlC, "", NULL, PACKET_WHILE_RUNNING},
@@ -302,5 +315,8 @@ void packet_renew_session(struct session *session)
 	vfile_destroy(session->vfile);
 	xfer_destroy(session->xfer);
 	saved_registers_destroy(session->saved_registers);
+	for (int i = 0; i < 3; i++)
+		free(session->stdio[i]);
+	free(session->launch_failure);
 	*session = (struct session){0};
 }

@@ -5,9 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "gdbstub/base/log.h"
 #include "gdbstub/base/words.h"
 #include "gdbstub/client/client_program.h"
 #include "gdbstub/packets/packet.h"
@@ -41,20 +39,6 @@ static struct error *parse_words(struct cursor *args, char ***words)
 	return NULL;
 }
 
-/* Why the program that a shell was to start did not start, where we can tell. */
-static struct error *explain(const struct startup *startup, struct error *error)
-{
-	const char *program = startup->program;
-	bool is_path = program && (*program == '/' ||
-				   (strchr(program, '/') && !startup->directory));
-
-	if (error_errno(error) == 0 && is_path && access(program, X_OK) < 0)
-		error = error_prefix(error, "Cannot exec %s: %s", program,
-				     strerror(errno));
-	log_warning("%s", error_text(error));
-	return error;
-}
-
 struct error *packet_vRun(struct client *client, struct cursor *args,
 			  struct buffer *reply)
 {
@@ -74,9 +58,9 @@ struct error *packet_vRun(struct client *client, struct cursor *args,
 		error = startup_set_program(startup, program, words);
 	if (error)
 		return error;
-	error = client_launch(client);
+	error = client_run(client);
 	if (error)
-		return explain(startup, error);
+		return error;
 	report_last_stop(client, reply);
 	return NULL;
 }

@@ -39,7 +39,7 @@ enum {
 enum step { STEP_DIRECTORY, STEP_STDIO, STEP_RANDOMIZATION, STEP_EXEC, NSTEPS };
 static const char *const step_texts[NSTEPS] = {
 	[STEP_DIRECTORY] = "Cannot change to the working directory of",
-	[STEP_STDIO] = "Cannot redirect the standard input of",
+	[STEP_STDIO] = "Cannot redirect the standard streams of",
 	[STEP_RANDOMIZATION] = "Cannot disable address randomization of",
 	[STEP_EXEC] = "Cannot exec",
 };
@@ -182,6 +182,26 @@ static int null_stdin(void)
 	return 0;
 }
 
+static int open_stream(const char *path, int stream)
+{
+	const int flags =
+		stream == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
+	_cleanup_close_ int fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
+
+	return fd < 0 ? -1 : dup2(fd, stream);
+}
+
+static int redirect(const struct launch_options *options)
+{
+	if (options->stdin_is_null && null_stdin() < 0)
+		return -1;
+	for (int stream = 0; stream < 3; stream++)
+		if (options->stdio[stream] &&
+		    open_stream(options->stdio[stream], stream) < 0)
+			return -1;
+	return 0;
+}
+
 static enum step become_program(const struct launch_options *options,
 				const struct command *command)
 {
@@ -190,7 +210,7 @@ static enum step become_program(const struct launch_options *options,
 		setrlimit(RLIMIT_NOFILE, options->descriptors);
 	if (options->directory && chdir(options->directory) < 0)
 		return STEP_DIRECTORY;
-	if (options->stdin_is_null && null_stdin() < 0)
+	if (redirect(options) < 0)
 		return STEP_STDIO;
 	if (options->disable_randomization) {
 		int persona = personality(0xffffffff);
@@ -391,7 +411,9 @@ static struct error *start_child(struct inferiors *inferiors,
 	}
 	close(take_fd(&report[1])); /* its end shows the child's */
 	setpgid(child, child);
-	lender = options->stdin_is_null ? 0 : terminal_lend(child);
+	lender = options->stdin_is_null || options->stdio[STDIN_FILENO]
+			 ? 0
+			 : terminal_lend(child);
 	error = trace_child(inferiors, child, command, go[1], report[0], ret);
 	if (error)
 		terminal_return(child, lender);

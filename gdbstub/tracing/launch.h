@@ -32,8 +32,9 @@ struct launch_options {
 	const struct signal_state *signals; /* NULL: nothing blocked or ignored */
 	const struct rlimit *descriptors;   /* how many it may have; NULL: as we */
 	bool disable_randomization;	    /* personality(ADDR_NO_RANDOMIZE) */
-	bool stdin_is_null; /* stdio connection: stdin from /dev/null and
-			     * stdout to our stderr */
+	const char *stdio[3]; /* files for the standard streams; NULL: as ours */
+	bool stdin_is_null;   /* stdio connection: stdin from /dev/null and
+			       * stdout to our stderr; .stdio goes before */
 };
 
 /**
