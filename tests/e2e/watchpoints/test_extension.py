@@ -119,8 +119,7 @@ def test_two_on_one_address(t):
 
 def test_one_without_condition(t):
     """One of two wants every hit."""
-    both(t, ["break main", "continue", "delete", "watch counter if counter == 3",
-             "watch counter"],
+    both(t, ["break main", "continue", "delete", "watch counter if counter == 3", "watch counter"],
          STOPS + "emit(stops=[value('counter') for _ in range(5) if run('continue')])\n"
                  "decided()\n", decided=1)
 
@@ -511,10 +510,9 @@ def test_packet_errors(t):
     _, client, counter = connect(t)
     for arguments, reason in (
             (f"5,{counter},4;{NEVER}", "type 5"), ("2", "address"), (f"2,{counter}", "kind"),
-            (f"2,{counter},4;X3,2200", "fewer"),
-            (f"2,{counter},4;X1,ff", "condition 1"), (f"2,{counter},4;Y", "expected"),
-            (f"2,{counter},4;cmds:0,{NEVER}", "command"), ("p;", "p"), ("pffff", "p"),
-            (f"p7fffffff;2,{counter},4;{NEVER}", "")):
+            (f"2,{counter},4;X3,2200", "fewer"), (f"2,{counter},4;X1,ff", "condition 1"),
+            (f"2,{counter},4;Y", "expected"), (f"2,{counter},4;cmds:0,{NEVER}", "command"),
+            ("p;", "p"), ("pffff", "p"), (f"p7fffffff;2,{counter},4;{NEVER}", "")):
         t.match(rf"^E\..*{reason}", client.ask(PACKET + arguments), arguments)
     t.equal(client.ask(PACKET), "OK", "withdrawing what is not there")
     t.equal(client.ask(f"{PACKET}2,{counter},4"), "OK", "withdrawing one that is not there")
