@@ -157,6 +157,14 @@ Test(options, version_and_help_need_nothing_else)
 	cr_expect_null(good(":1 p").print);
 }
 
+Test(options, check_needs_nothing_else)
+{
+	cr_expect_eq(good("--check").check, CHECK_TEXT);
+	cr_expect_eq(good("--check=json").check, CHECK_JSON);
+	cr_expect_eq(good(":1 ls").check, CHECK_NONE);
+	bad("--check=xml", "--check takes json, or nothing, not 'xml'");
+}
+
 Test(options, errors)
 {
 	bad("", "no COMM given, the place to listen at");
