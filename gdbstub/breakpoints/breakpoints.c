@@ -14,6 +14,7 @@
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/breakpoints/install.h"
 #include "gdbstub/text/old_traps.h"
+#include "gdbstub/locations/numbers.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/pads/client_memory.h"
 #include "gdbstub/pads/pads.h"
@@ -470,7 +471,6 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 
 		if (!location->wanted)
 			continue;
-		child->last_number = location->number - 1; /* the same numbers */
 		copy = location_add(child, location->type, location->addr,
 				    location->len, asked, &location->commands);
 		if (!copy || inherit_state(copy, location, asked) < 0) {
@@ -494,6 +494,7 @@ void breakpoints_forget(struct breakpoints *breakpoints)
 	pads_remove(breakpoints->inferior, true);
 	client_memory_remove(breakpoints->inferior, true);
 	handed_clear(&breakpoints->handed);
+	numbers_forget_program(breakpoints);
 	old_traps_clear(breakpoints);
 	breakpoints->uprobed = false;
 	traps_update_shadow(breakpoints, false);

@@ -7,6 +7,7 @@
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/carrier.h"
 #include "gdbstub/locations/location.h"
+#include "gdbstub/locations/numbers.h"
 #include "gdbstub/breakpoints/share.h"
 
 /* ---- what a location asks for ---- */
@@ -176,10 +177,11 @@ void slots_print_users(const struct location *location, struct buffer *out)
 	const char *separator = "";
 	const struct location *other;
 
+	numbers_give(location->inferior->breakpoints);
 	TAILQ_FOREACH (other, &location->inferior->breakpoints->locations, link) {
 		if (!stands_in_the_way(other, location))
 			continue;
-		buffer_printf(out, "%s%u (", separator, other->number);
+		buffer_printf(out, "%s%d (", separator, other->shown_number);
 		print_location(other, symbols, out);
 		buffer_append_char(out, ')');
 		separator = ", ";
@@ -228,7 +230,7 @@ static void print_pool(const struct slot_pool *pool, struct symbols *symbols,
 	TAILQ_FOREACH (location, &pool->breakpoints->locations, link) {
 		if (!has_slots_of(location, pool->kind))
 			continue;
-		buffer_printf(out, "%5u  ", location->number);
+		buffer_printf(out, "%5d  ", location->shown_number);
 		print_location(location, symbols, out);
 		print_held(location, out);
 	}
@@ -239,6 +241,7 @@ void slots_print(const struct breakpoints *breakpoints, struct buffer *out)
 	struct symbols *symbols = symbols_create(breakpoints->inferior);
 	struct slot_pool pool = slots_look(breakpoints, HW_EXECUTE);
 
+	numbers_give(breakpoints->inferior->breakpoints);
 	print_pool(&pool, symbols, out);
 	if (!pool.for_all) {
 		pool = slots_look(breakpoints, HW_WRITE);

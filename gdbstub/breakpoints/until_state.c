@@ -56,9 +56,10 @@ static struct error *want(struct inferior *inferior, const char *name, const cha
 	struct wanted_state *state = NULL;
 
 	if (!error && text)
-		error = wanted_state_create(inferior->arch, text, &state);
+		error = wanted_state_create((*location)->inferior->arch, text, &state);
 	if (!error)
-		error = breakpoints_want_state(inferior->breakpoints, *location, state);
+		error = breakpoints_want_state((*location)->inferior->breakpoints,
+					       *location, state);
 	if (error)
 		return error;
 	if (text)

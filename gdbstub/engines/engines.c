@@ -65,6 +65,7 @@ void engines_deinit(struct engines *engines)
 		error_destroy(engine->unusable);
 	}
 	variables_deinit(&engines->variables);
+	free(engines->numbers.rows);
 	if (engines->placements)
 		placements_destroy(engines->placements);
 }

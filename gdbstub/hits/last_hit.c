@@ -13,6 +13,7 @@
 #include "gdbstub/text/access.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/location.h"
+#include "gdbstub/locations/numbers.h"
 #include "gdbstub/hits/look_after.h"
 #include "gdbstub/control/run_state.h"
 #include "gdbstub/text/text.h"
@@ -21,7 +22,6 @@
 /* The thread's last one; the code is looked at when somebody asks. */
 struct last_hit {
 	uint64_t order;
-	unsigned int number; /* of the location */
 	enum breakpoint_type type;
 	uint64_t addr;
 	unsigned int len;
@@ -111,7 +111,6 @@ void last_hit_note(struct run *run, struct thread *thread, const struct hit *hit
 		return; /* nobody stops for want of a note */
 	*last = (struct last_hit){
 		.order = run->order++,
-		.number = location->number,
 		.type = location->type,
 		.addr = location->addr,
 		.len = location->len,
@@ -243,8 +242,10 @@ static void print_hit(const struct thread *thread, struct symbols *symbols,
 	char name[32];
 
 	thread_name(thread, name, sizeof(name));
-	buffer_printf(out, "%s %u, %u byte%s at ", breakpoint_type_name(hit->type),
-		      hit->number, hit->len, hit->len == 1 ? "" : "s");
+	buffer_printf(out, "%s %d, %u byte%s at ", breakpoint_type_name(hit->type),
+		      numbers_of(thread->inferior->breakpoints, hit->type, hit->addr,
+				 hit->len),
+		      hit->len, hit->len == 1 ? "" : "s");
 	print_place(symbols, hit->addr, out);
 	buffer_printf(out, ", thread %d.%d \"%s\"\n", thread->inferior->pid,
 		      thread->tid, name);

@@ -99,7 +99,9 @@ struct location {
 	TAILQ_ENTRY(location) way_link;	  /* while it makes way for another one */
 	struct table_entry by_cell, by_place, by_number; /* index.h */
 	struct inferior *inferior;
-	unsigned int number; /* of the inferior's locations, for people; from 1 up */
+	unsigned int number;   /* of the inferior's locations; from 1 up */
+	int shown_number;      /* for people (numbers.h); 0: none yet */
+	bool hook, hook_known; /* symbols_is_hook() */
 	enum breakpoint_type type;
 	uint64_t addr;
 	unsigned int len;		   /* the packet's kind: bytes to watch */
@@ -349,6 +351,19 @@ extern const struct engine_ops debugreg_engine;
 extern const struct engine_ops int3_engine;
 extern const struct engine_ops shared_engine;
 
+/** The numbers by which users know locations (numbers.h), by what these are. */
+enum { NUMBERS_KEPT = 4096 };
+struct numbers {
+	int last, last_of_gdb;
+	struct number_row {
+		uint64_t program, addr;
+		enum breakpoint_type type;
+		unsigned int len;
+		int number; /* 0: the row is free */
+	} * rows;	    /* NULL: none; owned */
+	size_t next;	    /* row to be used */
+};
+
 /** All engines, probed. */
 enum {
 	ENGINE_UPROBE,
@@ -375,6 +390,7 @@ struct engines {
 	uint64_t shadow_round; /* how often it was told exactly */
 	size_t shadow_lifted;  /* traps in it that are only lifted since */
 	const struct output *output, *own_output;
+	struct numbers numbers;
 	struct variables variables; /* what expressions set, whoever evaluates them */
 };
 

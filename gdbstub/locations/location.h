@@ -27,6 +27,7 @@ struct breakpoints {
 	struct table by_cell, by_place, by_number; /* index.h */
 	struct handed_list handed; /* conditions for what has none of its own */
 	unsigned int last_number;  /* given to a location; none is given twice */
+	uint64_t program;	   /* of the inferior (numbers.c); 0: not known yet */
 	pid_t shown_before;	   /* the thread whose access it is shown before
 				      (look_after.h); 0 */
 	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */

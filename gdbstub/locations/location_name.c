@@ -4,8 +4,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
+#include "gdbstub/locations/numbers.h"
 #include "gdbstub/symbols/symbols.h"
 
 /* What a text can mean. */
@@ -18,8 +20,9 @@ enum place_kind {
 
 struct place {
 	enum place_kind kind;
-	uint64_t value; /* number, address or offset */
-	char *symbol;	/* owned */
+	uint64_t value; /* address or offset */
+	int number;
+	char *symbol; /* owned */
 };
 
 static void place_deinit(struct place *place)
@@ -37,6 +40,18 @@ static bool parse_number(const char *text, int base, uint64_t *value)
 	errno = 0;
 	*value = strtoull(text, &end, base);
 	return errno == 0 && *end == '\0';
+}
+
+/* As it is shown: those of gdb's own are below 0. */
+static bool parse_shown(const char *text, int *number)
+{
+	const bool negative = text[0] == '-';
+	uint64_t value;
+
+	if (!parse_number(text + negative, 10, &value) || value > INT_MAX)
+		return false;
+	*number = negative ? -(int)value : (int)value;
+	return true;
 }
 
 /* FILE:LINE, but not a::b. */
@@ -72,7 +87,7 @@ static struct error *parse(const char *text, struct place *place)
 	}
 	if (text[0] == '*')
 		return error_create(0, "'%s' is no address such as *0x401136", text);
-	if (parse_number(text, 10, &place->value)) {
+	if (parse_shown(text, &place->number)) {
 		place->kind = PLACE_NUMBER;
 		return NULL;
 	}
@@ -91,7 +106,7 @@ static bool matches(const struct place *place, struct symbols *symbols,
 
 	switch (place->kind) {
 	case PLACE_NUMBER:
-		return location->number == place->value;
+		return location->shown_number == place->number;
 	case PLACE_ADDRESS:
 		return location->addr == place->value;
 	case PLACE_IN_SYMBOL:
@@ -104,55 +119,114 @@ static bool matches(const struct place *place, struct symbols *symbols,
 	return false;
 }
 
-/* Counts the locations that match; @numbers lists them, *first is one. */
-static unsigned int find_all(const struct place *place, struct inferior *inferior,
-			     struct location **first, struct buffer *numbers)
+/* Locations that match. */
+struct found {
+	struct location *first;
+	unsigned int count;
+	bool several; /* processes have one */
+	struct buffer names;
+};
+
+static void found_deinit(struct found *found)
+{
+	buffer_deinit(&found->names);
+}
+
+static void note(struct found *found, struct location *location)
+{
+	if (found->count++ == 0)
+		found->first = location;
+	else
+		buffer_append_string(&found->names, ", ");
+	if (found->first->inferior != location->inferior)
+		found->several = true;
+	buffer_printf(&found->names, "%d", location->shown_number);
+}
+
+static void find_in(const struct place *place, struct inferior *inferior,
+		    struct found *found)
 {
 	struct symbols *symbols = place->symbol ? symbols_create(inferior) : NULL;
 	struct location *location;
-	unsigned int count = 0;
 
 	TAILQ_FOREACH (location, &inferior->breakpoints->locations, link) {
-		if (!matches(place, symbols, location))
-			continue;
-		if (count++ == 0)
-			*first = location;
-		buffer_printf(numbers, "%s%u", count > 1 ? ", " : "", location->number);
+		if (matches(place, symbols, location))
+			note(found, location);
 	}
 	symbols_destroy(symbols);
-	return count;
 }
 
-struct error *location_named(struct inferior *inferior, const char *text,
-			     struct location **ret)
+/* In the current process, or else in all others. */
+static void find_all(const struct place *place, struct inferior *inferior,
+		     struct found *found)
 {
-	_cleanup_(place_deinit) struct place place = {0};
-	_cleanup_buffer_ struct buffer numbers = {0};
-	struct error *error = parse(text, &place);
-	unsigned int count = 0;
+	struct inferior *other;
 
-	if (error)
-		return error;
-	if (!inferior->breakpoints || TAILQ_EMPTY(&inferior->breakpoints->locations))
-		return error_create(0, "there are no breakpoints or watchpoints");
-	if (place.kind == PLACE_SYMBOL) {
-		const struct place start = {PLACE_IN_SYMBOL, 0, place.symbol};
-
-		count = find_all(&start, inferior, ret, &numbers);
+	if (inferior->breakpoints)
+		find_in(place, inferior, found);
+	if (found->count > 0)
+		return;
+	TAILQ_FOREACH (other, &inferior->owner->list, link) {
+		if (other != inferior && other->breakpoints)
+			find_in(place, other, found);
 	}
-	if (count == 0)
-		count = find_all(&place, inferior, ret, &numbers);
-	if (count == 0)
+}
+
+/* Are there any? They have numbers then. */
+static bool number_all(const struct inferiors *inferiors)
+{
+	const struct inferior *inferior;
+	bool any = false;
+
+	TAILQ_FOREACH (inferior, &inferiors->list, link) {
+		if (!inferior->breakpoints)
+			continue;
+		numbers_give(inferior->breakpoints);
+		any |= !TAILQ_EMPTY(&inferior->breakpoints->locations);
+	}
+	return any;
+}
+
+static struct error *not_one(const struct found *found, const char *text)
+{
+	if (found->count == 0)
 		return error_create(
 			0,
 			"no location %s; see monitor breakpoints (gdb puts a "
 			"new one in when it resumes the program, or at "
 			"once after 'set breakpoint always-inserted on')",
 			text);
-	if (count > 1)
-		return error_create(
-			0, "%u locations are at %s: %s; name one by its number", count,
-			text, buffer_string(&numbers));
+	if (found->several)
+		return error_create(0,
+				    "several processes have a location %s; select "
+				    "one of them (gdb's command inferior)",
+				    text);
+	return error_create(0, "%u locations are at %s: %s; name one by its number",
+			    found->count, text, buffer_string(&found->names));
+}
+
+struct error *location_named(struct inferior *inferior, const char *text,
+			     struct location **ret)
+{
+	_cleanup_(place_deinit) struct place place = {0};
+	_cleanup_(found_deinit) struct found found = {0};
+	struct error *error = parse(text, &place);
+
+	if (error)
+		return error;
+	if (!number_all(inferior->owner))
+		return error_create(0, "there are no breakpoints or watchpoints");
+	if (place.kind == PLACE_SYMBOL) {
+		const struct place start = {.kind = PLACE_IN_SYMBOL,
+					    .symbol = place.symbol};
+
+		find_all(&start, inferior, &found);
+	}
+	if (found.count == 0)
+		find_all(&place, inferior, &found);
+	if (found.count != 1)
+		return not_one(&found, text);
+	*ret = found.first;
 	return NULL;
 }
 
@@ -163,8 +237,8 @@ void location_name_append(struct buffer *out, const struct location *location)
 
 	symbols_print(symbols, location->addr, &symbol);
 	symbols_destroy(symbols);
-	buffer_printf(out, "%s %u at ", breakpoint_type_name(location->type),
-		      location->number);
+	buffer_printf(out, "%s %d at ", breakpoint_type_name(location->type),
+		      location->shown_number);
 	if (symbol.len > 0)
 		buffer_append_string(out, buffer_string(&symbol));
 	else

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of `monitor breakpoints`: the locations, and the threads that hit them. */
 #include "gdbstub/monitor/breakpoint_table.h"
 
 #include <inttypes.h>
-#include <libsmartcols.h>
+#include <string.h>
 
 #include "gdbstub/agent/print.h"
 #include "gdbstub/symbols/symbols.h"
-#include "gdbstub/inferior/thread.h"
 #include "gdbstub/locations/carrier.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/breakpoints/share.h"
+#include "gdbstub/monitor/breakpoint_list.h"
+#include "gdbstub/monitor/text_table.h"
+#include "gdbstub/monitor/thread_table.h"
 
 enum {
 	COLUMN_NUMBER,
+	COLUMN_PROCESS,
 	COLUMN_WHAT,
 	COLUMN_ADDRESS,
 	COLUMN_SYMBOL,
@@ -30,13 +32,9 @@ enum {
 	NCOLUMNS
 };
 
-struct column {
-	const char *title;
-	int flags;
-};
-
 static const struct column columns[NCOLUMNS] = {
 	[COLUMN_NUMBER] = {"Num", SCOLS_FL_RIGHT},
+	[COLUMN_PROCESS] = {"Process", SCOLS_FL_RIGHT}, /* if there are several */
 	[COLUMN_WHAT] = {"What", 0},
 	[COLUMN_ADDRESS] = {"Address", 0},
 	[COLUMN_SYMBOL] = {"Symbol", 0},
@@ -49,52 +47,6 @@ static const struct column columns[NCOLUMNS] = {
 	[COLUMN_IGNORED] = {"Ignored", SCOLS_FL_RIGHT},
 	[COLUMN_CONDITION] = {"Condition; commands", 0},
 };
-
-enum {
-	THREAD_NUMBER,
-	THREAD_NAME,
-	THREAD_HITS,
-	THREAD_FALSE,
-	THREAD_TRUE,
-	THREAD_MAYBE,
-	NTHREAD_COLUMNS
-};
-
-static const struct column thread_columns[NTHREAD_COLUMNS] = {
-	[THREAD_NUMBER] = {"Num", SCOLS_FL_RIGHT},
-	[THREAD_NAME] = {"Thread", 0},
-	[THREAD_HITS] = {"Hits", SCOLS_FL_RIGHT},
-	[THREAD_FALSE] = {"False", SCOLS_FL_RIGHT},
-	[THREAD_TRUE] = {"True", SCOLS_FL_RIGHT},
-	[THREAD_MAYBE] = {"Maybe", SCOLS_FL_RIGHT},
-};
-
-static void unref_table(struct libscols_table **table)
-{
-	scols_unref_table(*table);
-}
-
-/* NULL: out of memory. */
-static struct libscols_table *table_create(const struct column *cols, int count)
-{
-	struct libscols_table *table = scols_new_table();
-
-	if (!table)
-		return NULL;
-	scols_table_enable_maxout(table, 0);
-	for (int i = 0; i < count; i++)
-		scols_table_new_column(table, cols[i].title, 0, cols[i].flags);
-	return table;
-}
-
-static void table_append(struct libscols_table *table, struct buffer *out)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (scols_print_table_to_string(table, &text) == 0)
-		buffer_append_string(out, text);
-	buffer_append_char(out, '\n');
-}
 
 static void append_expressions(struct buffer *out, const struct location *location)
 {
@@ -136,7 +88,10 @@ static void append_cell(struct buffer *out, int column, struct location *locatio
 {
 	switch (column) {
 	case COLUMN_NUMBER:
-		buffer_printf(out, "%u", location->number);
+		buffer_printf(out, "%d", location->shown_number);
+		break;
+	case COLUMN_PROCESS:
+		buffer_printf(out, "%d", (int)location->inferior->pid);
 		break;
 	case COLUMN_WHAT:
 		buffer_append_string(out, breakpoint_type_name(location->type));
@@ -192,184 +147,146 @@ static void add_row(struct libscols_table *table, struct location *location,
 	}
 }
 
-/* Why an engine that the user may not expect serves a location. */
-static void append_reasons(struct breakpoints *breakpoints, struct buffer *out)
-{
-	const struct location *location;
+/* Symbols of the process whose locations are shown, one after the other. */
+struct shown_symbols {
+	struct symbols *symbols;
+	const struct inferior *of;
+	struct buffer unread;
+};
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (location->why)
-			buffer_printf(out, "%s %u is served by %s: %s\n",
-				      breakpoint_type_name(location->type),
-				      location->number, location->engine->ops->name,
-				      location->why);
+static void shown_symbols_end(struct shown_symbols *shown)
+{
+	symbols_print_unread(shown->symbols, &shown->unread);
+	symbols_destroy(shown->symbols);
+	shown->symbols = NULL;
+}
+
+static void shown_symbols_deinit(struct shown_symbols *shown)
+{
+	symbols_destroy(shown->symbols);
+	buffer_deinit(&shown->unread);
+}
+
+static struct symbols *symbols_for(struct shown_symbols *shown,
+				   const struct location *location)
+{
+	if (shown->of != location->inferior) {
+		shown_symbols_end(shown);
+		shown->symbols = symbols_create(location->inferior);
+		shown->of = location->inferior;
 	}
+	return shown->symbols;
+}
+
+static void append_table(const struct breakpoint_list *list, struct buffer *out)
+{
+	struct libscols_table *table _cleanup_(text_table_unref) =
+		text_table_create(columns, NCOLUMNS);
+	_cleanup_(shown_symbols_deinit) struct shown_symbols shown = {0};
+	struct location *location;
+
+	if (!table)
+		return;
+	if (!list->several)
+		scols_column_set_flags(scols_table_get_column(table, COLUMN_PROCESS),
+				       SCOLS_FL_HIDDEN);
+	FOREACH_SHOWN(location, list)
+	add_row(table, location, symbols_for(&shown, location));
+	text_table_append(table, out);
+	shown_symbols_end(&shown);
+	buffer_append_string(out, buffer_string(&shown.unread));
+}
+
+/* ---- what the table does not tell ---- */
+
+/* "break 2 TEXT", a line. */
+static void append_note(const struct breakpoint_list *list,
+			const struct location *location, const char *text,
+			struct buffer *out)
+{
+	breakpoint_list_name(list, location, out);
+	buffer_printf(out, "%s\n", text);
+}
+
+/* Why an engine that the user may not expect serves a location. */
+static void append_reason(const struct breakpoint_list *list,
+			  const struct location *location, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	if (!location->why)
+		return;
+	buffer_printf(&text, " is served by %s: %s", location->engine->ops->name,
+		      location->why);
+	append_note(list, location, buffer_string(&text), out);
 }
 
 /* Traps that the program has taken out of memory, or along with it. */
-static void append_fates(struct breakpoints *breakpoints, struct buffer *out)
+static void append_fate(const struct breakpoint_list *list,
+			const struct location *location, struct buffer *out)
 {
-	const struct location *location;
+	_cleanup_buffer_ struct buffer text = {0};
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		_cleanup_buffer_ struct buffer text = {0};
-
-		location_print_fate(location, &text);
-		if (text.len > 0)
-			buffer_printf(out, "%s %u: %s\n",
-				      breakpoint_type_name(location->type),
-				      location->number, buffer_string(&text));
-	}
+	buffer_append_string(&text, ": ");
+	location_print_fate(location, &text);
+	if (text.len > strlen(": "))
+		append_note(list, location, buffer_string(&text), out);
 }
 
 /* Watchpoints that do not see what system calls write. */
-static void append_unseen(struct breakpoints *breakpoints, struct buffer *out)
+static void append_unseen(const struct breakpoint_list *list,
+			  const struct location *location, struct buffer *out)
 {
-	const struct location *location;
+	const struct location *carrier = share_carrier(location);
+	const struct engine *engine = carrier ? carrier->engine : location->engine;
+	const char *why =
+		location->type == WATCHPOINT_WRITE && location->state != LOCATION_OUT
+			? engine_no_kernel_hits(engine)
+			: NULL;
+	_cleanup_buffer_ struct buffer text = {0};
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		const struct location *carrier = share_carrier(location);
-		const struct engine *engine =
-			carrier ? carrier->engine : location->engine;
-		const char *why = location->type == WATCHPOINT_WRITE &&
-						  location->state != LOCATION_OUT
-					  ? engine_no_kernel_hits(engine)
-					  : NULL;
-
-		if (why)
-			buffer_printf(out,
-				      "%s %u has no hits by writes of system calls: "
-				      "%s\n",
-				      breakpoint_type_name(location->type),
-				      location->number, why);
-	}
+	if (!why)
+		return;
+	buffer_printf(&text, " has no hits by writes of system calls: %s", why);
+	append_note(list, location, buffer_string(&text), out);
 }
 
 /* What is set by `monitor ignore` and `monitor count`. */
-static void append_ignored(struct breakpoints *breakpoints, struct buffer *out)
+static void append_ignored(const struct breakpoint_list *list,
+			   struct location *location, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	buffer_append_char(&text, ' ');
+	ignore_describe(location, &text);
+	if (text.len > 1)
+		append_note(list, location, buffer_string(&text), out);
+}
+
+static void append_notes(const struct breakpoint_list *list, struct buffer *out)
 {
 	struct location *location;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		_cleanup_buffer_ struct buffer text = {0};
-
-		ignore_describe(location, &text);
-		if (text.len > 0)
-			buffer_printf(out, "%s %u %s\n",
-				      breakpoint_type_name(location->type),
-				      location->number, buffer_string(&text));
-	}
+	FOREACH_SHOWN(location, list)
+	append_reason(list, location, out);
+	FOREACH_SHOWN(location, list)
+	append_fate(list, location, out);
+	FOREACH_SHOWN(location, list)
+	append_unseen(list, location, out);
+	FOREACH_SHOWN(location, list)
+	append_ignored(list, location, out);
 }
 
-/* As gdb names it: PID.TID. */
-static void append_thread(struct buffer *out, struct inferior *inferior, pid_t tid)
+void breakpoints_print(struct inferiors *inferiors, bool all, struct buffer *out)
 {
-	if (tid == 0) {
-		buffer_append_string(out, "other threads");
-		return;
-	}
-	buffer_printf(out, "%d.%d", inferior->pid, tid);
-	if (!inferior_thread(inferior, tid))
-		buffer_append_string(out, " (ended)");
-}
+	struct breakpoint_list list;
 
-static void append_thread_cell(struct buffer *out, int column,
-			       const struct location *location,
-			       const struct thread_counts *thread)
-{
-	const struct hit_counts *counts = &thread->counts;
-
-	switch (column) {
-	case THREAD_NUMBER:
-		buffer_printf(out, "%u", location->number);
-		break;
-	case THREAD_NAME:
-		append_thread(out, location->inferior, thread->tid);
-		break;
-	case THREAD_HITS:
-		buffer_append_count(out, counts->hits);
-		break;
-	case THREAD_FALSE:
-		buffer_append_count(out, counts->hits - counts->trues);
-		break;
-	case THREAD_TRUE:
-		buffer_append_count(out, counts->trues);
-		break;
-	case THREAD_MAYBE:
-		buffer_append_count(out, counts->maybes);
-		break;
-	default:
-		break;
-	}
-}
-
-static void add_thread(struct libscols_table *table, const struct location *location,
-		       const struct thread_counts *thread)
-{
-	struct libscols_line *line = scols_table_new_line(table, NULL);
-
-	for (int i = 0; line && i < NTHREAD_COLUMNS; i++) {
-		_cleanup_buffer_ struct buffer cell = {0};
-
-		append_thread_cell(&cell, i, location, thread);
-		scols_line_set_data(line, (size_t)i, buffer_string(&cell));
-	}
-}
-
-/* Of a location that but one thread has hit, the first table says all. */
-static void add_threads(struct libscols_table *table, const struct location *location)
-{
-	struct thread_counts others = {0};
-	struct counts counts = location_counts(location);
-
-	others.counts = counts.others;
-	if (counts.count + (others.counts.hits > 0) > 1) {
-		for (size_t i = 0; i < counts.count; i++)
-			add_thread(table, location, &counts.threads[i]);
-		if (others.counts.hits > 0)
-			add_thread(table, location, &others);
-	}
-	counts_clear(&counts);
-}
-
-static void append_threads(struct breakpoints *breakpoints, struct buffer *out)
-{
-	struct libscols_table *table _cleanup_(unref_table) =
-		table_create(thread_columns, NTHREAD_COLUMNS);
-	const struct location *location;
-
-	if (!table)
-		return;
-	TAILQ_FOREACH (location, &breakpoints->locations, link)
-		add_threads(table, location);
-	if (scols_table_is_empty(table))
-		return;
-	buffer_append_char(out, '\n');
-	table_append(table, out);
-}
-
-void breakpoints_print(struct breakpoints *breakpoints, struct buffer *out)
-{
-	struct libscols_table *table _cleanup_(unref_table) =
-		table_create(columns, NCOLUMNS);
-	struct location *location;
-	struct symbols *symbols;
-
-	if (TAILQ_EMPTY(&breakpoints->locations)) {
+	breakpoint_list_init(&list, inferiors, all);
+	if (!breakpoint_list_next(&list, NULL)) {
 		buffer_append_string(out, "No breakpoints or watchpoints.\n");
 		return;
 	}
-	if (!table)
-		return;
-	symbols = symbols_create(breakpoints->inferior);
-	TAILQ_FOREACH (location, &breakpoints->locations, link)
-		add_row(table, location, symbols);
-	table_append(table, out);
-	symbols_print_unread(symbols, out);
-	symbols_destroy(symbols);
-	append_reasons(breakpoints, out);
-	append_fates(breakpoints, out);
-	append_unseen(breakpoints, out);
-	append_ignored(breakpoints, out);
-	append_threads(breakpoints, out);
+	append_table(&list, out);
+	append_notes(&list, out);
+	thread_table_append(&list, out);
 }

@@ -26,7 +26,7 @@ static void explain_place(const struct location *location, struct buffer *out)
 
 	symbols_print(symbols, location->addr, &symbol);
 	symbols_destroy(symbols);
-	buffer_printf(out, "Location %u: %s *0x%" PRIx64, location->number,
+	buffer_printf(out, "Location %d: %s *0x%" PRIx64, location->shown_number,
 		      breakpoint_type_name(location->type), location->addr);
 	if (location->type > BREAKPOINT_HARDWARE)
 		buffer_printf(out, ", %u byte%s", location->len,

@@ -44,7 +44,10 @@ static monitor_handler monitor_help, monitor_breakpoints, monitor_explain,
 /* GDB's own test suite knows a gdbserver by the texts about help and exit. */
 static const struct monitor_command commands[] = {
 	{"help", "", "Show this list", monitor_help},
-	{"breakpoints", "", "Show what serves each breakpoint, and its hits",
+	{"breakpoints", "[all]",
+	 "Show what serves each breakpoint of all processes, and its hits; all: gdb's "
+	 "own "
+	 "ones, too",
 	 monitor_breakpoints},
 	{"explain", "<LOCATION>",
 	 "Show how a breakpoint is decided, and why; LOCATION is its number, *ADDRESS "
@@ -152,15 +155,15 @@ static struct error *monitor_help(struct client *client, const char *args,
 static struct error *monitor_breakpoints(struct client *client, const char *args,
 					 struct buffer *out)
 {
-	const struct inferior *inferior = client_inferior(client);
+	struct inferiors *inferiors = &client->run->inferiors;
+	bool all = strcmp(args, "all") == 0;
 
-	(void)args;
-	if (!inferior)
+	if (!all && args[0] != '\0')
+		return error_create(0, "breakpoints takes nothing or all, not '%s'.",
+				    args);
+	if (TAILQ_EMPTY(&inferiors->list))
 		return error_create(0, "There is no process, hence no breakpoints.");
-	if (!inferior->breakpoints)
-		buffer_append_string(out, "No breakpoints.\n");
-	else
-		breakpoints_print(inferior->breakpoints, out);
+	breakpoints_print(inferiors, all, out);
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gdbstub/symbols/elf_hooks.h"
 #include "gdbstub/symbols/elf_sequences.h"
 #include "gdbstub/symbols/elf_stacks.h"
 
@@ -208,6 +209,23 @@ static const char *symbol_at(struct elf_symbols *symbols, int index, GElf_Sym *s
 						   &section, NULL, NULL);
 
 	return name && name[0] != '\0' && section != SHN_UNDEF ? name : NULL;
+}
+
+bool elf_symbols_is_hook(struct elf_symbols *symbols, uint64_t addr)
+{
+	int count = dwfl_module_getsymtab(symbols->module);
+	GElf_Addr bias = 0;
+	Elf *elf = dwfl_module_getelf(symbols->module, &bias);
+
+	for (int i = 1; i < count; i++) {
+		GElf_Addr start = 0;
+		GElf_Sym sym;
+		const char *name = symbol_at(symbols, i, &sym, &start);
+
+		if (name && start == addr && elf_hook_named(name))
+			return true;
+	}
+	return elf_hook_probed(elf, bias, addr);
 }
 
 bool elf_symbols_covers(struct elf_symbols *symbols, const char *name, uint64_t addr,

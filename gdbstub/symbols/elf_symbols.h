@@ -31,6 +31,8 @@ int32_t elf_symbols_code_around(struct elf_symbols *symbols, uint64_t addr,
 /** As symbols_sequences. */
 enum symbols_sequences elf_symbols_sequences(struct elf_symbols *symbols,
 					     uint64_t addr);
+/** As symbols_is_hook. */
+bool elf_symbols_is_hook(struct elf_symbols *symbols, uint64_t addr);
 /** As symbols_small_stacks. */
 bool elf_symbols_small_stacks(struct elf_symbols *symbols);
 /** As symbols_covers. */

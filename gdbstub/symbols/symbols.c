@@ -231,6 +231,13 @@ enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr)
 	}
 }
 
+bool symbols_is_hook(struct symbols *symbols, uint64_t addr)
+{
+	struct mapped_file *file;
+
+	return ask_at(symbols, READER_HOOK, addr, &file) && symbols->reply.number != 0;
+}
+
 bool symbols_small_stacks(struct symbols *symbols, uint64_t addr)
 {
 	struct mapped_file *file;

@@ -48,6 +48,10 @@ int symbols_frame_register(struct symbols *symbols, uint64_t addr);
 bool symbols_code_around(struct symbols *symbols, uint64_t addr, uint64_t *start,
 			 uint64_t *end);
 
+/** Is it an address where debuggers have breakpoints of their own, which are none of
+ * their users: to hear of libraries, or of code that is made (JIT)? */
+bool symbols_is_hook(struct symbols *symbols, uint64_t addr);
+
 /** Restartable sequences (rseq(2)) of a file, as its section __rseq_cs tells. */
 enum symbols_sequences {
 	SEQUENCES_NONE,	     /* it has none, or nobody can tell */

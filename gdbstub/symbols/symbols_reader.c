@@ -189,6 +189,9 @@ static void answer(struct elf_symbols *symbols, const struct reader_request *req
 	case READER_SMALL_STACKS:
 		reply->number = elf_symbols_small_stacks(symbols);
 		break;
+	case READER_HOOK:
+		reply->number = elf_symbols_is_hook(symbols, request->addr);
+		break;
 	case READER_COVERS:
 		reply->number = elf_symbols_covers(symbols, request->text,
 						   request->addr, &reply->offset);

@@ -28,6 +28,7 @@ enum reader_question {
 	READER_CODE,	  /* around the address: bytes before it, and from there on */
 	READER_SEQUENCES, /* enum symbols_sequences at the address */
 	READER_SMALL_STACKS, /* are they, in the language of the file? */
+	READER_HOOK,	     /* is the address one? symbols_is_hook() */
 	READER_COVERS,	     /* does the symbol of this name cover the address? */
 	READER_FIND,	     /* symbols of these names */
 };

@@ -77,5 +77,81 @@ emit(parent=parent, child=numbers())
     parent, child = gdb.results[0]["parent"], gdb.results[0]["child"]
     both = set(parent) & set(child)
     t.check(both, f"no location of both: {parent}, {child}")
-    t.check(min(parent[address] for address in both) > 1, "numbers that could not be first")
     stays(t, {address: parent[address] for address in both}, child)
+
+
+def test_gdbs_own_breakpoints_are_hidden(t):
+    """That of the dynamic linker, which gdb puts in first, takes no number."""
+    t.truehit_only("monitor breakpoints")
+    path = t.prog("conditions")
+    gdb = t.gdb(t.server(path), f"break {t.line('conditions.c', 'BODY')} if i == 3", "continue",
+                prog=path, python=NUMBERS + '''
+emit(numbers=list(numbers().values()), plain=run("monitor breakpoints"),
+     whole=run("monitor breakpoints all"), own=run("monitor explain -1"))
+run("kill")
+''')
+    result = gdb.results[0]
+    t.equal(result["numbers"], [1], "numbers")
+    t.no_match("_dl_debug_state", result["plain"])
+    t.match(r"^ +-1 break 0x[0-9a-f]+ _dl_debug_state", result["whole"])
+    t.match(r"^ +1 break ", result["whole"])
+    t.match(r"^Location -1: break .*_dl_debug_state", result["own"])
+
+
+def test_a_number_comes_back(t):
+    """gdb takes a breakpoint out, and puts it in again, another one meanwhile."""
+    t.truehit_only("monitor breakpoints")
+    path = t.prog("conditions")
+    gdb = t.gdb(t.server(path), f"break {t.line('conditions.c', 'BODY')} if i % 4 == 3",
+                f"break {t.line('conditions.c', 'CALL')} if i % 4 == 1", "continue",
+                prog=path, python=NUMBERS + '''
+found = [numbers()]
+for command in ("disable 1", "break body if i % 3 == 1", "enable 1", "delete 2"):
+    run(command)
+    run("continue")
+    found.append(numbers())
+emit(found=found)
+run("kill")
+''')
+    found = gdb.results[0]["found"]
+    first = [address for address, number in found[0].items() if number == 1]
+    t.check(not set(first) & set(found[1]), "it is out meanwhile")
+    t.equal([numbers.get(first[0]) for numbers in found], [1, None, None, 1, 1], "its number")
+    t.equal(sorted(found[3].values()), [1, 2, 3], "all numbers")
+
+
+def test_several_processes(t):
+    """All are shown, whichever is selected; a number means one location."""
+    t.truehit_only("monitor breakpoints")
+    server = t.server("--multi", "COMM")
+    body, other = t.line("conditions.c", "BODY"), t.prog("threads")
+    gdb = t.gdb(server, f"set remote exec-file {t.prog('conditions')}",
+                f"break {body} if i == 3", "run", f"add-inferior -exec {other}", "inferior 2",
+                f"set remote exec-file {other}", "break worker if arg == 0", "run",
+                prog=t.prog("conditions"), connect="target extended-remote", python=NUMBERS + '''
+texts = [run("monitor breakpoints"), run("monitor explain 1"), run("monitor explain 2")]
+run("inferior 1")
+texts += [run("monitor breakpoints"), run("monitor ignore 2 5")]
+emit(texts=texts, pids=[inferior.pid for inferior in gdb.inferiors()])
+run("kill inferiors 1 2")
+''')
+    texts, pids = gdb.results[0]["texts"], gdb.results[0]["pids"]
+    for text in texts[0], texts[3]:
+        t.match(r"^Num Process What ", text)
+        t.match(rf"^ +1 +{pids[0]} break .* body\+0x[0-9a-f]+ .* == 3$", text)
+        t.match(rf"^ +2 +{pids[1]} break .* worker\+", text)
+    t.match(rf"^Location 1: .*\(process {pids[0]}\)$", texts[1])
+    t.match(rf"^Location 2: .*\(process {pids[1]}\)$", texts[2])
+    t.match("^Will ignore next 5 hits of break 2 at worker", texts[4])
+
+
+def test_many_threads_are_summed_up(t):
+    t.truehit_only("monitor breakpoints")
+    path = t.prog("threads")
+    gdb = t.gdb(t.server(path, "40", "3"), f"break {t.line('threads.c', 'BODY')} if i == 900",
+                f"break {t.line('threads.c', 'DONE')}", "continue", prog=path,
+                python='emit(table=run("monitor breakpoints"))\nrun("kill")')
+    rows = gdb.results[0]["table"].split("\n\n")[1].splitlines()
+    t.equal(rows[0].split(), ["Num", "Thread", "Hits", "False", "True", "Maybe"], "titles")
+    t.equal(len(rows), 1 + 10 + 1, "rows")
+    t.match(r"^ *\d 30 other threads +90 +90 +0 ", rows[-1])

@@ -58,7 +58,7 @@ static void begin(void)
 	for (unsigned int i = 0; i < 3; i++) {
 		locations[i] =
 			(struct location){.inferior = &inferior,
-					  .number = i + 1,
+					  .shown_number = (int)i + 1,
 					  .type = types[i],
 					  .addr = 0x1000 * (i + 1),
 					  .len = 12,

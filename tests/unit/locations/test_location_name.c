@@ -7,6 +7,8 @@
 
 /* The inferior is ourselves: all that is read is /proc. */
 static struct inferior self;
+static struct inferiors inferiors;
+static struct engines engines;
 static struct breakpoints breakpoints;
 static struct location function_start, function_inside, variable, nowhere;
 
@@ -23,6 +25,7 @@ static void add(struct location *location, uint64_t addr)
 	location->inferior = &self;
 	location->addr = addr;
 	location->number = ++breakpoints.last_number;
+	location->hook_known = true;
 	TAILQ_INSERT_TAIL(&breakpoints.locations, location, link);
 }
 
@@ -30,6 +33,11 @@ static void begin(void)
 {
 	self.pid = getpid();
 	self.breakpoints = &breakpoints;
+	self.owner = &inferiors;
+	TAILQ_INIT(&inferiors.list);
+	TAILQ_INSERT_TAIL(&inferiors.list, &self, link);
+	breakpoints.inferior = &self;
+	breakpoints.engines = &engines;
 	TAILQ_INIT(&breakpoints.locations);
 	add(&function_start, (uintptr_t)place_test_function);
 	add(&function_inside, (uintptr_t)place_test_function + 2);
@@ -104,6 +112,7 @@ Test(location_name, several)
 {
 	static struct location again, inside;
 
+	again.type = BREAKPOINT_HARDWARE;
 	add(&again, 0x10);
 	refused("0x10", "2 locations are at 0x10: 4, 5; name one by its number");
 	cr_assert_eq(find("5"), &again);

@@ -45,10 +45,10 @@ void console_show(struct client *of, const char *text, size_t len)
 	buffer_append(&console, text, len);
 }
 
-void breakpoints_print(struct breakpoints *of, struct buffer *out)
+void breakpoints_print(struct inferiors *of, bool all, struct buffer *out)
 {
-	cr_assert_eq(of, &breakpoints);
-	buffer_append_string(out, "the table\n");
+	cr_assert_eq(of, &run.inferiors);
+	buffer_append_string(out, all ? "the whole table\n" : "the table\n");
 	for (size_t i = 0; i < table_size; i++)
 		buffer_append_char(out, 'x');
 }
@@ -63,7 +63,7 @@ void breakpoints_reset_counts(struct breakpoints *of)
 struct error *location_named(struct inferior *of, const char *text,
 			     struct location **ret)
 {
-	static struct location location = {.number = 2};
+	static struct location location = {.shown_number = 2};
 
 	cr_assert_eq(of, &inferior);
 	*ret = &location;
@@ -72,7 +72,7 @@ struct error *location_named(struct inferior *of, const char *text,
 
 void location_explain(struct location *location, struct buffer *out)
 {
-	buffer_printf(out, "about %u\n", location->number);
+	buffer_printf(out, "about %d\n", location->shown_number);
 }
 
 struct error *ignore_next(struct inferior *of, const char *args, struct buffer *out)
@@ -230,6 +230,8 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("accesses write 0x10 8", "accesses <write 0x10 8>\n");
 	assert_text("accesses", "accesses <>\n");
 	assert_text("breakpoints", "the table\n");
+	assert_text("breakpoints all", "the whole table\n");
+	assert_failure("breakpoints some", "breakpoints takes nothing or all");
 	assert_text("engines", "the engines\nthe slots\n");
 	assert_text("explain 2", "about 2\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
@@ -348,7 +350,7 @@ Test(monitor, without_breakpoints)
 	_cleanup_buffer_ struct buffer text = {0};
 
 	inferior.breakpoints = NULL;
-	assert_text("breakpoints", "No breakpoints.\n");
+	assert_text("breakpoints", "the table\n");
 	assert_text("reset", "All counts are zero.\n");
 }
 

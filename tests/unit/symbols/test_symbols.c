@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -96,4 +97,51 @@ Test(symbols, a_process_that_is_gone)
 	symbols = symbols_create(&gone);
 	cr_assert_null(symbols);
 	cr_assert_str_eq(print((uintptr_t)symbols_test_function), "");
+}
+
+/* ---- where debuggers have breakpoints of their own ---- */
+
+void symbols_test_probe(void);
+__attribute__((noinline)) void symbols_test_probe(void)
+{
+	__asm__ volatile("nop\n990: nop\n991: nop\n");
+}
+
+/* Notes as SystemTap's <sys/sdt.h> makes them, of two providers. */
+__asm__(".macro probe_note pc, provider\n"
+	".balign 4\n"
+	".4byte 992f - 991f, 994f - 993f, 3\n"
+	"991: .asciz \"stapsdt\"\n"
+	"992: .balign 4\n"
+	"993: .8byte \\pc, symbols_test_base, 0\n"
+	".asciz \"\\provider\"\n"
+	".asciz \"map_complete\"\n"
+	".asciz \"8@%rax\"\n"
+	"994: .balign 4\n"
+	".endm\n"
+	".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
+	"symbols_test_base: .space 1\n"
+	".popsection\n"
+	".pushsection .note.stapsdt, \"\", \"note\"\n"
+	"probe_note symbols_test_probe, rtld\n"
+	"probe_note symbols_test_probe + 2, other\n"
+	".popsection\n");
+
+Test(symbols, functions_that_are_there_for_debuggers)
+{
+	cr_assert_neq(_r_debug.r_brk, 0);
+	cr_assert(symbols_is_hook(symbols, _r_debug.r_brk));
+	cr_assert_not(symbols_is_hook(symbols, _r_debug.r_brk + 1));
+	cr_assert_not(symbols_is_hook(symbols, (uintptr_t)symbols_test_function));
+	cr_assert_not(symbols_is_hook(symbols, 8));
+	cr_assert_not(symbols_is_hook(NULL, _r_debug.r_brk));
+}
+
+Test(symbols, probes_of_the_dynamic_linker)
+{
+	const uintptr_t probe = (uintptr_t)symbols_test_probe;
+
+	cr_assert(symbols_is_hook(symbols, probe));
+	cr_assert_not(symbols_is_hook(symbols, probe + 1));
+	cr_assert_not(symbols_is_hook(symbols, probe + 2), "another provider's");
 }
