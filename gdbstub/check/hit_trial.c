@@ -336,8 +336,9 @@ struct error *hit_trial_measure(struct hit_trial *trial, const struct hit_wish *
 	if (child)
 		breakpoints_remove(child->breakpoints, wish->type, address(), 1);
 	end = run_round(trial, 0); /* which takes it out */
-	if (!error)
-		return end;
-	error_destroy(end);
-	return error;
+	if (!end)
+		return error;
+	/* What has become of the process explains what went wrong before. */
+	error_destroy(error);
+	return end;
 }
