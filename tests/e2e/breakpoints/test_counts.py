@@ -130,7 +130,7 @@ run("kill")
 """)
     result, end = gdb.results
     t.match(r" body\S* +int3 ", result["begin"])
-    t.match(r" body\S* +uprobe +kernel ", result["table"])
+    t.match(r" body\S* +uprobe ", result["table"])
     body = row_of(tables(result["table"])[0], "body")
     t.equal((body["hits"], body["true"], body["ignored"]), (8000, 8000, 7999), "counts")
     t.equal((result["name"], end["name"]), ("body", "main"), "the stops")
@@ -164,6 +164,7 @@ def test_ignored_by_the_stub_at_traps(t):
     t.need_any_engine("traps of the stub's")
     server = t.server("COMM", t.prog("threads"), "8", "50")
     gdb = t.gdb(server, prog=t.prog("threads"), python=PYTHON + f"""
+run("monitor set engine ptrace")
 run("break {t.line("threads.c", "BODY")}")
 run("break {t.line("threads.c", "DONE")}")
 run("monitor ignore body 390")
