@@ -275,8 +275,7 @@ class Outcome:
 
 
 def decided_by(row):
-    counts = r"\s+".join([r"[\d,]+"] * 4)
-    if re.search(rf"\s{counts}\s*$", row["text"]):
+    if "gdb sent no condition" in row["text"]:
         return "kept by gdb"
     if "filter; " in row["text"]:
         return "a filter" + (", with maybes" if row["maybe"] else "")
