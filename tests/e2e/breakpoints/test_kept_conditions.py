@@ -96,7 +96,7 @@ def test_thread(t):
     t.truehit_only("the extension")
     results = both(t, ["break worker", "continue", "delete", "set scheduler-locking off",
                        f"break {t.line('threads.c', 'BODY')} if "
-                       "i % 100 == 7 && ($_thread == 3) && 1 == $_inferior",
+                       "i % 100 == 7 && i < 300 && ($_thread == 3) && 1 == $_inferior",
                        f"break {t.line('threads.c', 'BODY')} if 2 == $_thread && i == 50"], """
 stops = []
 for i in range(4):
@@ -105,7 +105,7 @@ for i in range(4):
 decided()
 emit(stops=sorted(stops))
 run("kill")
-""", program="threads", arguments=("3", "300"), decided=2)
+""", program="threads", arguments=("3", "1000000000"), decided=2)  # which lasts
     t.equal(results[0]["stops"], [[2, "50"], [3, "107"], [3, "207"], [3, "7"]], "stops")
 
 
