@@ -48,7 +48,7 @@ static void *work(void *name)
 static int fail(int err)
 {
 	fprintf(stderr, "first-entry: %s: %s\n", strerror(-err), truehit_why(truehit));
-	return err == -EPERM || err == -EACCES ? 77 : 1;
+	return err == -EPERM || err == -EACCES || err == -ENODEV ? 77 : 1;
 }
 
 int main(void)

@@ -258,7 +258,7 @@ static int fail(int err)
 	else
 		fprintf(stderr, "state-match: %s: %s\n", strerror(-err),
 			truehit_why(truehit));
-	return err == -EPERM || err == -EACCES ? 77 : 1;
+	return err == -EPERM || err == -EACCES || err == -ENODEV ? 77 : 1;
 }
 
 static void tell(const double *time)

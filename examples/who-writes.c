@@ -165,7 +165,7 @@ static int fail(struct truehit *truehit, const char *what, int err)
 	fprintf(stderr, "who-writes: %s: %s%s%s\n", what, strerror(-err),
 		*truehit_why(truehit) ? ": " : "", truehit_why(truehit));
 	truehit_destroy(truehit);
-	return err == -EPERM || err == -EACCES ? 77 : 1;
+	return err == -EPERM || err == -EACCES || err == -ENODEV ? 77 : 1;
 }
 
 int main(int argc, char **argv)

@@ -28,7 +28,7 @@ int main()
 				  sizeof watched);
 	if (err < 0) {
 		std::fprintf(stderr, "%s\n", truehit_why(context));
-		return err == -EPERM || err == -EACCES ? 77 : 1;
+		return err == -EPERM || err == -EACCES || err == -ENODEV ? 77 : 1;
 	}
 	truehit_arm(filter, 2);
 	for (long i = 0; i < 3; i++)

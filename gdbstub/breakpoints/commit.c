@@ -35,7 +35,7 @@ static bool meets_uprobes(const struct location *location)
  * It stays there when it stops again. */
 static bool passes_hits_now(const struct location *location)
 {
-	return location->type <= BREAKPOINT_HARDWARE && !location->passes_hits &&
+	return location->type == BREAKPOINT_SOFTWARE && !location->passes_hits &&
 	       choice_passes_hits(location);
 }
 

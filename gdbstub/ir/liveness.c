@@ -128,7 +128,7 @@ void liveness_back(struct liveness *l, const struct ir_insn *insn)
 
 /*
  * Each pass brings what is needed in a loop to those inside. That takes as many passes
- * as there are jumps back one behind the other: few, or the code is a freak, and then
+ * as there are jumps back one after the other: few, or the code is a freak, and then
  * all is needed everywhere.
  */
 int liveness_init(struct liveness *l, const struct ir *ir)

@@ -30,26 +30,16 @@ static char *parse_string(struct cursor text)
 	return string && strlen(string) == len ? take_ptr(string) : NULL;
 }
 
-/* ---- A LENGTH,NUMBER,WORD[,LENGTH,NUMBER,WORD...]: the first numbers are decimal ----
- */
-
-static bool take_decimal(struct cursor *args, uint64_t *number)
-{
-	const char *start = args->p;
-
-	*number = 0;
-	while (args->p < args->end && *args->p >= '0' && *args->p <= '9' &&
-	       *number <= UINT32_MAX)
-		*number = *number * 10 + (uint64_t)(*args->p++ - '0');
-	return args->p > start && cursor_char(args, ',');
-}
+/* ---- A LENGTH,NUMBER,WORD[,LENGTH,NUMBER,WORD...]: the first numbers are decimal
+ * ---- */
 
 static struct error *parse_word(struct cursor *args, uint64_t wanted, char ***words)
 {
 	uint64_t len, number;
 	struct cursor text;
 
-	if (!take_decimal(args, &len) || !take_decimal(args, &number) ||
+	if (!cursor_decimal(args, &len) || !cursor_char(args, ',') ||
+	    !cursor_decimal(args, &number) || !cursor_char(args, ',') ||
 	    number != wanted)
 		return error_create(EINVAL, "A: word %llu has no length and number",
 				    (unsigned long long)wanted);

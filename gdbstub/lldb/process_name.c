@@ -40,7 +40,7 @@ static int add(struct process_list *list, pid_t pid)
 	return 0;
 }
 
-/* Of a file that was deleted or replaced meanwhile, the link says so behind the name.
+/* Of a file that was deleted or replaced meanwhile, the link says so after the name.
  */
 static bool has_name(pid_t pid, const char *name)
 {
@@ -66,8 +66,10 @@ int process_list_find(struct process_list *list, const char *name)
 {
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	const struct dirent *entry;
-	int err = dir ? 0 : -errno;
+	int err = 0;
 
+	if (!dir)
+		return -errno;
 	while (err == 0 && (entry = readdir(dir))) {
 		char *end;
 		long pid = strtol(entry->d_name, &end, 10);

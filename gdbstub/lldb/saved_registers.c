@@ -15,6 +15,7 @@
 #include "gdbstub/client/client.h"
 #include "gdbstub/hits/look_after.h"
 #include "gdbstub/lldb/lldb_packets.h"
+#include "gdbstub/run/continuation.h"
 
 enum { SAVED_MAX = 64 }; /* each takes 80 KiB; calls are seldom nested */
 
@@ -124,17 +125,6 @@ static int store(struct thread *thread, const struct regs *regs)
 	return err;
 }
 
-static bool take_decimal(struct cursor *args, uint64_t *number)
-{
-	const char *start = args->p;
-
-	*number = 0;
-	while (args->p < args->end && *args->p >= '0' && *args->p <= '9' &&
-	       *number < UINT64_MAX / 20)
-		*number = *number * 10 + (uint64_t)(*args->p++ - '0');
-	return args->p > start;
-}
-
 struct error *packet_QRestoreRegisterState(struct client *client, struct cursor *args,
 					   struct buffer *reply)
 {
@@ -146,7 +136,7 @@ struct error *packet_QRestoreRegisterState(struct client *client, struct cursor 
 
 	if (error)
 		return error;
-	if (!take_decimal(args, &number) || cursor_left(args) > 0)
+	if (!cursor_decimal(args, &number) || cursor_left(args) > 0)
 		return error_create(EINVAL, "QRestoreRegisterState: not a number");
 	saved = find(client->session.saved_registers, number);
 	if (!saved || saved->tid != thread->tid)
@@ -155,6 +145,7 @@ struct error *packet_QRestoreRegisterState(struct client *client, struct cursor 
 				    thread->tid, (unsigned long long)number);
 	err = store(thread, &saved->regs);
 	forget(client->session.saved_registers, saved);
+	continuation_disturb(client->run);
 	if (err < 0)
 		return error_create(-err, "thread %d: no access to its registers",
 				    thread->tid);

@@ -25,18 +25,46 @@ bool json_ends(struct cursor *cursor)
 	return cursor_left(cursor) == 0;
 }
 
-/* \uXXXX, of the Basic Multilingual Plane: what packets escape is below it. */
-static bool append_unicode(struct cursor *cursor, struct buffer *out)
+/* Four hex digits. */
+static bool take_unit(struct cursor *cursor, unsigned int *unit)
 {
 	uint8_t bytes[2];
-	unsigned int code;
 
 	if (!cursor_hex_bytes(cursor, bytes, sizeof(bytes)))
 		return false;
-	code = (unsigned int)bytes[0] << 8 | bytes[1];
-	if (code == 0 || (code >= 0xd800 && code <= 0xdfff))
+	*unit = (unsigned int)bytes[0] << 8 | bytes[1];
+	return true;
+}
+
+/* \uXXXX: a character of the Basic Multilingual Plane, or the first of the two
+ * surrogates of another one (RFC 8259, section 7). */
+static bool take_character(struct cursor *cursor, unsigned int *code)
+{
+	unsigned int low;
+
+	if (!take_unit(cursor, code))
 		return false;
-	if (code >= 0x800)
+	if (*code < 0xd800 || *code > 0xdfff)
+		return *code != 0;
+	if (*code >= 0xdc00 || !cursor_text(cursor, "\\u") ||
+	    !take_unit(cursor, &low) || low < 0xdc00 || low > 0xdfff)
+		return false;
+	*code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+	return true;
+}
+
+/* As UTF-8. */
+static bool append_unicode(struct cursor *cursor, struct buffer *out)
+{
+	unsigned int code;
+
+	if (!take_character(cursor, &code))
+		return false;
+	if (code >= 0x10000)
+		buffer_printf(out, "%c%c%c%c", 0xf0 | code >> 18,
+			      0x80 | (code >> 12 & 0x3f), 0x80 | (code >> 6 & 0x3f),
+			      0x80 | (code & 0x3f));
+	else if (code >= 0x800)
 		buffer_printf(out, "%c%c%c", 0xe0 | code >> 12,
 			      0x80 | (code >> 6 & 0x3f), 0x80 | (code & 0x3f));
 	else if (code >= 0x80)

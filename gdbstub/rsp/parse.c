@@ -59,6 +59,23 @@ bool cursor_hex(struct cursor *cursor, uint64_t *value)
 	return true;
 }
 
+bool cursor_decimal(struct cursor *cursor, uint64_t *value)
+{
+	const char *p = cursor->p;
+	uint64_t sum = 0;
+
+	while (p < cursor->end && *p >= '0' && *p <= '9') {
+		if (p - cursor->p == 19)
+			return false;
+		sum = sum * 10 + (uint64_t)(*p++ - '0');
+	}
+	if (p == cursor->p)
+		return false;
+	cursor->p = p;
+	*value = sum;
+	return true;
+}
+
 bool cursor_signed_hex(struct cursor *cursor, int64_t *value)
 {
 	struct cursor ahead = *cursor;

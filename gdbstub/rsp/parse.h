@@ -28,6 +28,8 @@ bool cursor_char(struct cursor *cursor, char c);
 bool cursor_text(struct cursor *cursor, const char *text);
 /** A hexadecimal number of 1 to 16 digits. */
 bool cursor_hex(struct cursor *cursor, uint64_t *value);
+/** A decimal number of 1 to 19 digits. */
+bool cursor_decimal(struct cursor *cursor, uint64_t *value);
 /** A signed hexadecimal number ("-1"), as in thread ids and vFile. */
 bool cursor_signed_hex(struct cursor *cursor, int64_t *value);
 /** All that is left is "0" or "1". The error names what it is of. */

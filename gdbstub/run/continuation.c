@@ -78,7 +78,7 @@ static bool begin_step(struct run *run, struct thread *thread)
 	return continuation->len > 0;
 }
 
-/* The last step has ended behind its instruction, or at it, if that is repeated: not in
+/* The last step has ended after its instruction, or at it, if that is repeated: not in
  * a handler, nor in another function. */
 static bool step_was_plain(struct run *run)
 {

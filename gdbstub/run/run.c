@@ -487,6 +487,7 @@ void run_forget_wishes(struct run *run)
 
 	run->wishes = (struct run_wishes){0};
 	run->engines.every_write = false;
+	continuation_disturb(run);
 	if (!control_any_unattended(run))
 		variables_forget(&run->engines.variables);
 	memset(run->pass_signal, 0, sizeof(run->pass_signal));

@@ -53,7 +53,7 @@ static bool is_plain(char c)
 
 /*
  * Within single quotes a C shell reads '!', and fish a backslash as something
- * special: these stand outside, behind a backslash, where all shells agree.
+ * special: these stand outside, after a backslash, where all shells agree.
  */
 static bool needs_backslash(char c)
 {

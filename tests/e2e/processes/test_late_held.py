@@ -3,6 +3,7 @@
 cgroup, or a file system that does not answer. They keep nobody waiting, either."""
 import contextlib
 import ctypes
+import errno
 import os
 import pathlib
 import resource
@@ -39,7 +40,20 @@ def frozen(t, pid):
         thaw()
         for tid in (group / "cgroup.procs").read_text().split():
             (top / "cgroup.procs").write_text(tid)
-        group.rmdir()
+        remove_group(group)
+
+
+def remove_group(group):
+    """A process that was killed may be in it until it has gone."""
+    def removed():
+        try:
+            group.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return False
+        return True
+    harness.wait_for(removed, "an empty cgroup")
 
 
 def test_frozen_interrupt(t):

@@ -44,6 +44,28 @@ Test(parse, hex)
 	expect_hex("-1", false, 0, 2);
 }
 
+static void expect_decimal(const char *string, bool good, uint64_t value, size_t left)
+{
+	struct cursor c = text(string);
+	uint64_t found = 0;
+
+	cr_expect_eq(cursor_decimal(&c, &found), good, "%s", string);
+	cr_expect_eq(cursor_left(&c), left, "%s", string);
+	cr_expect_eq(found, value, "%s", string);
+}
+
+Test(parse, decimal)
+{
+	expect_decimal("0", true, 0, 0);
+	expect_decimal("109,", true, 109, 1);
+	expect_decimal("12a", true, 12, 1);
+	expect_decimal("9999999999999999999", true, UINT64_C(9999999999999999999), 0);
+	expect_decimal("10000000000000000000", false, 0, 20);
+	expect_decimal("", false, 0, 0);
+	expect_decimal("a", false, 0, 1);
+	expect_decimal("-1", false, 0, 2);
+}
+
 static void expect_signed(const char *string, bool good, int64_t value)
 {
 	struct cursor c = text(string);

@@ -131,7 +131,7 @@ uint64_t sim_pc(const struct sim_thread *thread)
 	return pc + (thread->past_trap ? arch_native()->breakpoint_pc_advance : 0);
 }
 
-/* Back from the trap, or behind the instruction, as a debugger does that executes it
+/* Back from the trap, or after the instruction, as a debugger does that executes it
  * elsewhere. */
 void sim_set_pc(struct sim_thread *thread, uint64_t pc)
 {

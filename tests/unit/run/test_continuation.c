@@ -114,6 +114,15 @@ Test(continuation, ends_with_written_registers)
 	expect_passed(resume(), 177);
 }
 
+/* The next one has announced nothing. */
+Test(continuation, ends_with_the_client)
+{
+	launch_with(177);
+	begin();
+	run_forget_wishes(&run);
+	expect_passed(resume(), 0);
+}
+
 Test(continuation, ends_with_a_signal)
 {
 	launch_with(177);
