@@ -101,11 +101,11 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 		had_rivals = take_out_rivals(location);
 		engines_settle(breakpoints->engines);
 	}
+	location->among_uprobes = choice_among_uprobes(location->inferior);
 	error = insert_by(breakpoints, location, engine);
 	if (!error) {
 		breakpoints->uprobed |= engine->ops->kernel_traps;
 		location->choice = breakpoints->engines->choice;
-		location->among_uprobes = choice_among_uprobes(location->inferior);
 		location->passes_hits = choice_passes_hits(location);
 		location->engine = engine;
 		location->state = LOCATION_IN;

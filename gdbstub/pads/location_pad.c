@@ -16,12 +16,20 @@
 
 /* ---- whether ---- */
 
-static bool are_wanted(const struct location *location)
+/* In the text, the kernel would take a trap of ours for one of other servers' uprobes at
+ * the same place of the file. It has none in a pad. */
+static bool is_safer(const struct location *location, bool trap_stays)
+{
+	return trap_stays && location->among_uprobes;
+}
+
+static bool is_wanted(const struct location *location, bool trap_stays)
 {
 	const struct engines *engines = location->inferior->breakpoints->engines;
 
 	return (engines->pads == PADS_ALWAYS ||
-		(engines->pads == PADS_AUTO && location->hot)) &&
+		(engines->pads == PADS_AUTO &&
+		 (location->hot || is_safer(location, trap_stays)))) &&
 	       !engines->others_run;
 }
 
@@ -165,7 +173,8 @@ void location_pad_make(struct location_pad *pad, struct location *location,
 	_cleanup_error_ struct error *error = NULL;
 	const char *why;
 
-	pad->wanted = are_wanted(location);
+	pad->trap_stays = trap_stays;
+	pad->wanted = is_wanted(location, trap_stays);
 	if (!pad->wanted) {
 		refuse(pad, why_unwanted(location));
 		return;
@@ -188,7 +197,7 @@ void location_pad_destroy(struct location_pad *pad)
 bool location_pad_is_outdated(const struct location_pad *pad,
 			      const struct location *location)
 {
-	return pad->wanted != are_wanted(location) ||
+	return pad->wanted != is_wanted(location, pad->trap_stays) ||
 	       (pad->wanted && !pad->site &&
 		pad->neighbours != number_neighbours(location)) ||
 	       (pad->site &&

@@ -9,7 +9,8 @@
 
 /** Of one that is in place. Zeros: there is none. */
 struct location_pad {
-	bool wanted;	     /* when it was put in */
+	bool wanted;	     /* when it was put in, */
+	bool trap_stays;     /* ... by an engine whose trap does (site_create) */
 	struct site *site;   /* NULL: there is none, */
 	char *why_not;	     /* and why not, for people */
 	uint64_t neighbours; /* ... which others were near then */

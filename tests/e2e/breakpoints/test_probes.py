@@ -153,6 +153,23 @@ def test_stores_of_one_thread(t):
         probe(t, place, 3, 640, "m")
 
 
+def test_stores_beside_another_server(t):
+    """When the place is for another engine, without a hardware slot, it is a trap of the
+    server's own, which the kernel must not take for the other server's uprobe."""
+    for place in STORES:
+        other = Probe(t, Storm(t, 1, 64, "k"), place)  # not let go: it has one thread
+        t.match(r" uprobe ", other.engine(), "the other one's engine")
+        other.client.send_bytes(other.client.frame("vCont;c"))
+        program = Storm(t, 3, max(64, int(640 * SCALE)), "km")
+        session = Probe(t, program, place)
+        session.fill_slots()
+        program.go()
+        session.must_agree(session.run())
+        other.client.interrupt()
+        t.match("^T02", other.client.receive().decode(), "the other one's stop")
+        t.equal(other.client.ask("D"), "OK", "D")
+
+
 def test_stores_and_signals(t):
     for place in STORES:
         probe(t, place, 3, 640, "mua", PASS, interrupts=0.3)

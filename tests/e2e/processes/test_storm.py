@@ -155,6 +155,14 @@ def test_leader_gone(t):
     storm(t, 0, 4, 1000, "lut", interrupts=0.3)
 
 
+def test_leader_gone_without_a_slot(t):
+    """... or a trap in a pad."""
+    t.need_kernel_conditions()
+    other = Session(t, Storm(t, 1, 64), 0, condition())  # not let go
+    other.client.send_bytes(other.client.frame("vCont;c"))
+    storm(t, 0, 4, 1000, "lut", interrupts=0.3, traps=True)
+
+
 def test_leader_gone_unnoticed(t):
     """Another server takes out its uprobe at the same place of the same file before ours
     hears that the leader has ended: the kernel then looks whose traps are to stay, and
