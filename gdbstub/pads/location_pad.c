@@ -16,8 +16,8 @@
 
 /* ---- whether ---- */
 
-/* In the text, the kernel would take a trap of ours for one of other servers' uprobes at
- * the same place of the file. It has none in a pad. */
+/* In the text, the kernel would take a trap of ours for one of other servers' uprobes
+ * at the same place of the file. It has none in a pad. */
 static bool is_safer(const struct location *location, bool trap_stays)
 {
 	return trap_stays && location->among_uprobes;
