@@ -123,13 +123,14 @@ static void add_others(struct libscols_table *table, const struct location *loca
 }
 
 /* Of a location that but one thread has hit, the table of locations says all. */
-static void add_location(struct libscols_table *table, const struct location *location)
+static void add_location(struct libscols_table *table, const struct location *location,
+			 bool all)
 {
 	struct counts counts = location_counts(location);
 	size_t shown = counts.count;
 
 	/* One more row is better than a sum of one. */
-	if (shown > THREADS_SHOWN + 1)
+	if (!all && shown > THREADS_SHOWN + 1)
 		shown = THREADS_SHOWN;
 	if (counts.count + (counts.others.hits > 0) > 1) {
 		qsort(counts.threads, counts.count, sizeof(*counts.threads), compare);
@@ -154,7 +155,7 @@ void thread_table_append(const struct breakpoint_list *list, struct buffer *out)
 	if (!table)
 		return;
 	FOREACH_SHOWN(location, list)
-	add_location(table, location);
+	add_location(table, location, list->all);
 	if (scols_table_is_empty(table))
 		return;
 	buffer_append_char(out, '\n');

@@ -6,7 +6,7 @@
 #include "gdbstub/base/buffer.h"
 #include "gdbstub/monitor/breakpoint_list.h"
 
-enum { THREADS_SHOWN = 10 }; /* of a location; the others are summed up */
+enum { THREADS_SHOWN = 10 }; /* of a location; the others are summed up, but by `all` */
 
 /** Appends an empty line and a table of those locations that several threads have hit,
  * the busiest threads first; nothing if there is none. */

@@ -28,7 +28,7 @@ def tables(text):
         words = line.replace(",", "").split()
         if words[:1] == ["Num"]:
             titles = words
-        elif words and words[0].isdigit() and titles:
+        elif words and words[0].lstrip("-").isdigit() and titles:
             by_thread = titles[1] == "Thread"
             numbers = [int(w) for w in words[1:] if w.isdigit()]
             wanted = ["hits", "false", "true", "maybe"] + ([] if by_thread else ["ignored"])
@@ -74,7 +74,7 @@ while True:
     if gdb.selected_frame().name() == "main":
         break
     stops.append(int(value("({CONDITION})")))
-emit(said=said, stops=stops, table=run("monitor breakpoints"))
+emit(said=said, stops=stops, table=run("monitor breakpoints all"))
 run("continue")
 """)
     result = gdb.results[0]
@@ -123,7 +123,7 @@ run("break {t.line("threads.c", "BODY")}")
 begin = run("monitor breakpoints")
 run("monitor ignore body 7999")
 run("continue")
-emit(begin=begin, name=gdb.selected_frame().name(), table=run("monitor breakpoints"))
+emit(begin=begin, name=gdb.selected_frame().name(), table=run("monitor breakpoints all"))
 run("continue")
 emit(name=gdb.selected_frame().name())
 run("kill")
@@ -151,7 +151,7 @@ for _ in range(40):
     run("monitor ignore body 7")
 run("monitor count body")
 run("continue")
-emit(name=gdb.selected_frame().name(), table=run("monitor breakpoints"))
+emit(name=gdb.selected_frame().name(), table=run("monitor breakpoints all"))
 run("kill")
 """)
         t.equal(gdb.results[0]["name"], "main", "the last stop")
@@ -172,7 +172,7 @@ names = []
 for _ in range(11):
     run("continue")
     names.append(gdb.selected_frame().name())
-emit(names=names, table=run("monitor breakpoints"))
+emit(names=names, table=run("monitor breakpoints all"))
 run("kill")
 """)
     t.equal(gdb.results[0]["names"], ["body"] * 10 + ["main"], "stops")
@@ -192,9 +192,9 @@ run("break {t.line("threads.c", "DONE")}")
 run("continue")
 first = run("monitor count body on")
 emit(first=first, at=gdb.selected_frame().name(), threads=threads(),
-     table=run("monitor breakpoints"))
+     table=run("monitor breakpoints all"))
 run("continue")
-emit(at=gdb.selected_frame().name(), table=run("monitor breakpoints"),
+emit(at=gdb.selected_frame().name(), table=run("monitor breakpoints all"),
      off=run("monitor count body off"), after=run("monitor breakpoints"))
 run("kill")
 """)
@@ -399,7 +399,7 @@ def test_what_is_refused_is_explained(t):
     gdb = t.gdb(server, "set breakpoint always-inserted on",
                 f"hbreak {t.line('threads.c', 'BODY')}",
                 *[f"monitor {line}" for line in refused], prog=t.prog("threads"),
-                python='emit(table=run("monitor breakpoints"))\nrun("kill")')
+                python='emit(table=run("monitor breakpoints all"))\nrun("kill")')
     t.equal(tables(gdb.results[0]["table"])[2], [], "nothing is set")
     output = gdb.output()
     t.match(r"Usage: monitor ignore <LOCATION> <N>", output)
