@@ -2,8 +2,8 @@
 #include "gdbstub/inferior/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include "gdbstub/inferior/proc.h"
@@ -15,14 +15,12 @@
 static int open_any(const struct inferior *inferior, pid_t *tid)
 {
 	const struct thread *thread;
-	char path[64];
 	int fd = -1;
 
 	FOREACH_THREAD (thread, inferior) {
 		if (thread_is_zombie(thread))
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/mem", thread->tid);
-		fd = open(path, O_RDWR | O_CLOEXEC);
+		fd = proc_open_memory(thread->tid);
 		*tid = thread->tid;
 		if (fd >= 0)
 			break;
@@ -91,6 +89,51 @@ static ssize_t move_part(int fd, uint64_t addr, void *data, size_t len, bool wri
 	return n;
 }
 
+/* ---- where /proc is mounted read-only, as in a container ---- */
+
+/* The bytes of a word of the memory's, at a multiple of its size, that lie within
+ * [@addr, @addr + @len), from @data, whose first one is for @addr. */
+static int poke_word(pid_t tid, uint64_t at, uint64_t addr, const void *data,
+		     size_t len)
+{
+	uint64_t from = at < addr ? addr : at, to = at + sizeof(long);
+	long word;
+
+	if (to > addr + len)
+		to = addr + len;
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, tid, at, NULL);
+	if (errno != 0)
+		return -errno;
+	memcpy((char *)&word + (from - at), (const char *)data + (from - addr),
+	       to - from);
+	return ptrace(PTRACE_POKEDATA, tid, at, word) < 0 ? -errno : 0;
+}
+
+/* Through this thread, if it is stopped. */
+static size_t poke_through(pid_t tid, uint64_t addr, const void *data, size_t len)
+{
+	uint64_t at = addr - addr % sizeof(long);
+
+	while (at < addr + len && poke_word(tid, at, addr, data, len) == 0)
+		at += sizeof(long);
+	return at <= addr ? 0 : at < addr + len ? at - addr : len;
+}
+
+static size_t poke(const struct inferior *inferior, uint64_t addr, const void *data,
+		   size_t len)
+{
+	size_t done = poke_through(inferior->pid, addr, data, len);
+	const struct thread *thread;
+
+	FOREACH_THREAD (thread, inferior) {
+		if (done > 0)
+			break;
+		done = poke_through(thread->tid, addr, data, len);
+	}
+	return done;
+}
+
 /*
  * By the file, which reaches what its protection forbids, and fails where a page is yet
  * to come from the program itself (userfaultfd): its access allows no retry
@@ -107,6 +150,9 @@ static size_t move_memory(struct inferior *inferior, uint64_t addr, void *data,
 		ssize_t n = move_part(inferior->mem_fd, addr + done,
 				      (char *)data + done, len - done, write_it);
 
+		if (n < 0 && errno == EBADF && write_it)
+			n = (ssize_t)poke(inferior, addr + done, (char *)data + done,
+					  len - done);
 		if (n > 0)
 			done += (size_t)n;
 		else if (!reopen(inferior))

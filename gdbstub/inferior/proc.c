@@ -65,9 +65,11 @@ int proc_open_regular(int found, struct stat *st)
 int proc_open_memory(pid_t pid)
 {
 	char path[32];
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	return open(path, O_RDWR | O_CLOEXEC);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd >= 0 || errno != EROFS ? fd : open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* "TID (NAME) STATE ..." in one read, as it is a line, and short. For /proc/TID/stat,

@@ -35,8 +35,9 @@ enum { PROC_READ_MAX = 32 << 20 };
  * the file.
  */
 int proc_open_regular(int found, struct stat *st);
-/** The memory of a process, as a file to read and write (proc(5), /proc/PID/mem). The
- * caller closes it. Negative: errno says why not. */
+/** The memory of a process, as a file to read and write (proc(5), /proc/PID/mem); to
+ * read only, where /proc is mounted so. The caller closes it. Negative: errno says why
+ * not. */
 int proc_open_memory(pid_t pid);
 /**
  * Copies a field (3 and up) of /proc/TID/task/TID/stat, NUL-terminated. False: the
