@@ -488,6 +488,7 @@ def test_commands_without_truehit(t):
 # The packet
 
 PACKET = "QTruehit.WatchCondition:"
+NONE = "gdb sent no condition"
 NEVER, ALWAYS = "X3,220027", "X3,220127"
 
 
@@ -534,13 +535,13 @@ def test_packet(t):
     send(f"Z2,{counter},4", "0")
     send(f"{PACKET}2,{counter},4;{ALWAYS}", "1")
     send(f"{PACKET}2,{counter},4;{ALWAYS}{NEVER}", "1 || 0")
-    send(f"{PACKET}2,{counter},4", "")
-    send(f"{PACKET}2,{counter},2;{NEVER}", "")
-    send(f"{PACKET}4,{counter},4;{NEVER}", "")
+    send(f"{PACKET}2,{counter},4", NONE)
+    send(f"{PACKET}2,{counter},2;{NEVER}", NONE)
+    send(f"{PACKET}4,{counter},4;{NEVER}", NONE)
     send(f"Z2,{counter},4;{ALWAYS}", "1")
     send(f"{PACKET}2,{counter},4;{NEVER}", "1")
     send(PACKET, "1")
-    send(f"Z2,{counter},4", "")
+    send(f"Z2,{counter},4", NONE)
     t.match("^T05.*watch:", client.ask("vCont;c"))
 
 
@@ -556,7 +557,7 @@ def test_packet_inherited(t):
     t.equal(client.ask(f"Z2,{key[2:]}"), "OK", "Z2 in the child")
     t.equal(condition(client), "0", "condition in the child")
     t.equal(client.ask(f"{PACKET}p{child.group(2)};"), "OK", "withdrawn in the child")
-    t.equal(condition(client), "", "condition in the child")
+    t.equal(condition(client), NONE, "condition in the child")
     t.equal(client.ask(f"Hgp{server.inferior():x}.{server.inferior():x}"), "OK", "the parent")
     t.equal(client.ask(f"Z2,{key[2:]}"), "OK", "Z2 in the parent")
     t.equal(condition(client), "0", "condition in the parent")
