@@ -518,9 +518,10 @@ def test_packet_errors(t):
     t.equal(client.ask("QTruehit.Watch:"), "", "an unknown packet")
 
 
-def condition(client):
+def condition(client, process=""):
     """That of the one location, as `monitor breakpoints` shows it: after the counts."""
-    row, = harness.breakpoint_rows(client.monitor("breakpoints"))
+    row, = (row for row in harness.breakpoint_rows(client.monitor("breakpoints"))
+            if str(process) in row["text"].split(" watch ")[0])
     return re.search(r"(?:[\d,]+ +){5}(.*)$", row["text"] + " ").group(1).strip()
 
 
@@ -560,7 +561,7 @@ def test_packet_inherited(t):
     t.equal(condition(client), NONE, "condition in the child")
     t.equal(client.ask(f"Hgp{server.inferior():x}.{server.inferior():x}"), "OK", "the parent")
     t.equal(client.ask(f"Z2,{key[2:]}"), "OK", "Z2 in the parent")
-    t.equal(condition(client), "0", "condition in the parent")
+    t.equal(condition(client, server.inferior()), "0", "condition in the parent")
 
 
 def test_packet_forgotten(t):
