@@ -33,6 +33,15 @@ struct continuation {
 	unsigned int len; /* ... where an instruction of so many bytes is */
 };
 
+/** A step in a crowd (gdbstub/stops/ahead.h). */
+struct ahead {
+	pid_t tid;	 /* this thread steps; 0: nobody waits */
+	bool last;	 /* it waits for the others; else they for it */
+	int64_t until;	 /* us, CLOCK_MONOTONIC; 0: that has not begun yet */
+	int64_t resumed; /* us, the same: the last resume by the client */
+	int64_t waited;	 /* us: so long the others have, since they ran */
+};
+
 TAILQ_HEAD(pending_list, pending_stop);
 TAILQ_HEAD(lending_list, lending);
 
@@ -75,6 +84,7 @@ struct run {
 	struct lending_list lendings; /* the same: memory for vfork children (fork.h) */
 	bool any_orphans;	      /* ... children of killed makers go (the same) */
 	pid_t stepping_over;	      /* this thread alone runs (alone.h) */
+	struct ahead ahead;
 	bool traps_away; /* of some inferior that has control->traps_away */
 	bool any_untold; /* there may be threads whose stop is to be told again */
 	uint64_t order;	 /* stops seen so far */

@@ -17,6 +17,7 @@
 #include "gdbstub/stops/alone.h"
 #include "gdbstub/stops/client_view.h"
 #include "gdbstub/breakpoints/commit.h"
+#include "gdbstub/stops/ahead.h"
 #include "gdbstub/run/continuation.h"
 #include "gdbstub/run/events.h"
 #include "gdbstub/run/halt.h"
@@ -65,6 +66,7 @@ static void clear_actions(struct run *run)
 	struct thread *thread;
 
 	alone_forget_step(run);
+	ahead_forget(run);
 	ready_clear(run);
 	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
 		FOREACH_THREAD (thread, inferior)
@@ -262,6 +264,8 @@ struct error *run_resume(struct run *run)
 	/* The client asked before it resumed: nobody is to run. */
 	if (!error && run->interrupt_requested)
 		interrupt_answer_at_once(run);
+	if (!run->non_stop)
+		ahead_begin(run);
 	proceed_all(run);
 	return error;
 }
@@ -423,6 +427,8 @@ static bool poll_stop(struct run *run, struct stop *stop)
 			return true;
 	}
 	run->more = event.kind != EVENT_NONE;
+	if (ahead_look(run))
+		proceed_all(run);
 	note_ended_leaders(run);
 	if (report_pending(run, stop))
 		return true;
@@ -441,7 +447,7 @@ static int sooner(int first, int second)
 
 int run_patience(const struct run *run)
 {
-	return sooner(under_counter_patience(run),
+	return sooner(sooner(under_counter_patience(run), ahead_patience(run)),
 		      sooner(hot_patience(run), interrupt_patience(run)));
 }
 

@@ -9,6 +9,8 @@ bool alone_lets_run(const struct run *run, const struct thread *thread)
 {
 	if (run->stepping_over)
 		return run->stepping_over == thread->tid;
+	if (run->ahead.tid && (run->ahead.tid == thread->tid) == run->ahead.last)
+		return false;
 	return thread->control->lends_memory ||
 	       !inferior_lends_memory(thread->inferior);
 }

@@ -2,7 +2,8 @@
 /*
  * Who runs by itself, and why. A thread that steps over a trap does, as the trap is
  * away meanwhile: nobody else may run past the place. So do, in their process, those
- * whose vfork children are in its memory, which must hold no traps then (fork.c).
+ * whose vfork children are in its memory, which must hold no traps then (fork.c). In a
+ * crowd, a thread that the client steps does for a while (gdbstub/stops/ahead.h).
  */
 #ifndef TRUEHIT_STOPS_ALONE_H
 #define TRUEHIT_STOPS_ALONE_H
