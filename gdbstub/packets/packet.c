@@ -82,6 +82,8 @@ static const struct packet packets[] = {
 	{"c", packet_c, NULL, NULL, 0},
 	{"g", packet_g, "", NULL, PACKET_OF_THREAD},
 	{"jModulesInfo", packet_jModulesInfo, ":", NULL, 0},
+	{"jMultiBreakpoint", packet_jMultiBreakpoint, ":", "jMultiBreakpoint+",
+	 PACKET_NATIVE},
 	{"jThreadsInfo", packet_jThreadsInfo, "", NULL, 0},
 	{"k", packet_k, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"m", packet_m, NULL, NULL, PACKET_ERROR_NUMBER},
@@ -213,13 +215,17 @@ static void append_error_text(struct buffer *reply, const char *text)
 			buffer_append_char(reply, *text);
 }
 
-/* lldb knows an error by a number only, which an error without one does not have. */
-static void append_lldb_error(struct buffer *reply, const struct error *error,
-			      bool with_text)
+unsigned int packet_error_number(const struct error *error)
 {
 	const int err = error_errno(error);
 
-	buffer_printf(reply, "E%02x", err > 0 && err <= UINT8_MAX ? err : 1);
+	return err > 0 && err <= UINT8_MAX ? (unsigned int)err : 1;
+}
+
+static void append_lldb_error(struct buffer *reply, const struct error *error,
+			      bool with_text)
+{
+	buffer_printf(reply, "E%02x", packet_error_number(error));
 	if (!with_text)
 		return;
 	buffer_append_char(reply, ';');

@@ -40,6 +40,9 @@ struct packet {
 void packet_dispatch(struct client *client, const char *packet, size_t len,
 		     struct buffer *reply);
 
+/** By what lldb knows an error: its errno, or 1 if it has none or a greater one. */
+unsigned int packet_error_number(const struct error *error);
+
 /** Appends what qSupported advertises: the table's features, each ";feature", but
  * for the packets that are disabled. */
 void packet_append_features(unsigned int disabled, struct buffer *out);
@@ -70,6 +73,8 @@ packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, p
 	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
 /* breakpoint_packets.c */
 packet_handler packet_Z, packet_z, packet_QTruehit_WatchCondition;
+/* multi_breakpoint.c: several Z and z in one */
+packet_handler packet_jMultiBreakpoint;
 /* start_packets.c */
 packet_handler packet_vRun, packet_qExecAndArgs, packet_QStartupWithShell,
 	packet_QDisableRandomization, packet_QEnvironmentHexEncoded,
