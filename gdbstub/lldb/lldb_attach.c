@@ -68,7 +68,8 @@ static struct error *wait_for(struct client *client, const char *name,
 		*pid = find_new(name, before);
 		if (*pid != 0)
 			break;
-		if (patience_ended(&patience) || poll(&input, 1, LOOK_INTERVAL) != 0)
+		if (connection_has_input(client->connection) ||
+		    patience_ended(&patience) || poll(&input, 1, LOOK_INTERVAL) != 0)
 			return error_create(EINTR, "no program named %s was started",
 					    name);
 	} while (true);

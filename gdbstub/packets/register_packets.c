@@ -223,6 +223,8 @@ struct error *packet_p(struct client *client, struct cursor *args, struct buffer
 		return append_compat_register(args, reply, thread);
 	if (!error)
 		error = one_register(client, args, &thread, &regs, &reg);
+	if (!error && cursor_left(args) > 0)
+		error = error_create(EINVAL, "p: more than a register number");
 	if (!error)
 		append_register(reply, thread, &regs, reg);
 	return error;

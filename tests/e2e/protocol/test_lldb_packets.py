@@ -204,6 +204,8 @@ def test_packets_of_a_thread(t):
     t.equal(client.ask(f"P{PC}={value};thread:{main:x};"), "OK", "P")
     client.refused(f"p{PC};thread:1;", "thread 1")
     client.refused("QSaveRegisterState;thread:1;", "thread 1")
+    for thread in ("x", "", "1;thread:"):
+        client.refused(f"p{PC};thread:{thread};", "more than a register number")
 
 
 def test_saved_registers(t):
@@ -463,7 +465,8 @@ def begin_one(t, client, name):
 
 
 def test_waiting_for_a_program(t):
-    """One that is there already is not waited for."""
+    """One that is there already is not waited for; another packet ends the wait, also one
+    that has come together with it."""
     client = idle(t)
     name = f"crew-{os.getpid()}"
     old = sleeper(t, name)
@@ -472,6 +475,10 @@ def test_waiting_for_a_program(t):
     new = begin_one(t, client, name)
     t.equal([tracer_of(old.pid) != 0, tracer_of(new.pid) != 0], [False, True], "the new one")
     t.equal(client.ask("D"), "OK", "D")
+    client.send_bytes(client.frame(f"vAttachWait;{coded(name)}") + client.frame("qGetPid"))
+    text = bytes.fromhex(client.receive().decode().partition(";")[2]).decode()
+    t.match(f"^no program named {name} was started", text)
+    t.match("^E", client.receive().decode())
 
 
 # ---- breakpoints ----
