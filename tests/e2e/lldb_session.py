@@ -41,6 +41,7 @@ class Session:
         self.run("settings set symbols.enable-external-lookup false")
         self.run("settings set use-color false")
         self.run("settings set plugin.process.gdb-remote.packet-timeout 60")
+        self.run(f"settings set target.process.interrupt-timeout {2 * PATIENCE}")
         self.target = self.debugger.CreateTarget(program)
         self.port = PORTS.pop(0)
 
@@ -83,6 +84,16 @@ class Session:
         if self.process.GetState() not in states:
             raise RuntimeError(f"state {self.state()} instead of "
                                f"{[STATES[state] for state in states]}")
+
+    def interrupt(self):
+        """Stops the process in asynchronous mode. lldb sends no interrupt, and waits for a
+        stop all the same, if it is just about to let the process go on after a change."""
+        for _ in range(10):
+            error = self.process.Stop()
+            if error.Success():
+                break
+        self.wait(lldb.eStateStopped)
+        return error
 
     def state(self):
         return STATES[self.process.GetState()]

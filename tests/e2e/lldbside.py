@@ -480,8 +480,7 @@ def interrupts(session):
     process.Continue()
     session.wait(lldb.eStateRunning)
     equal("running", session.state(), "running")
-    error = process.Stop()
-    session.wait(lldb.eStateStopped)
+    error = session.interrupt()
     check("interrupted", error.Success(), error)
     stopped = [t for t in process if reason(t) == "signal"]
     check("one thread tells of it", len(stopped) >= 1, [reason(t) for t in process])
@@ -499,8 +498,7 @@ def while_running(session):
     equal("a breakpoint while it runs", breakpoint.GetNumLocations(), 1)
     equal("it still runs", session.state(), "running")
     session.target.BreakpointDelete(breakpoint.GetID())
-    session.process.Stop()
-    session.wait(lldb.eStateStopped)
+    session.interrupt()
     session.debugger.SetAsync(False)
 
 
