@@ -28,6 +28,7 @@ struct run_wishes {
 /** Does the client only continue (gdbstub/run/continuation.h)? */
 struct continuation {
 	bool is_on;
+	bool steps_over;  /* steps from a breakpoint are over it, whatever is there */
 	pid_t stepped;	  /* this thread was stepped over a breakpoint; 0: none */
 	uint64_t from;	  /* ... from this PC */
 	unsigned int len; /* ... where an instruction of so many bytes is */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Z z: breakpoints and watchpoints, with conditions and commands; and conditions that
- * gdb's extension (scripts/truehit-gdb.py) hands over. */
+ * extensions of gdb and lldb (scripts/truehit-gdb.py, truehit_lldb.py) hand over. */
 #include <errno.h>
+#include <string.h>
 
 #include "gdbstub/agent/expr.h"
 #include "gdbstub/inferior/compat.h"
@@ -152,8 +153,8 @@ struct error *packet_z(struct client *client, struct cursor *args, struct buffer
 	return error;
 }
 
-/* ---- QTruehit.WatchCondition:[pPID;][resume|TYPE,ADDR,LEN[;X LEN,BYTECODE]...] ----
- */
+/* ---- QTruehit.WatchCondition:[pPID;][WORD|TYPE,ADDR,LEN[;X LEN,BYTECODE]...]
+ * WORD: resume, continue or stopped ---- */
 
 /* The breakpoints of the process that is named, or else of the current one. */
 static struct error *choose(struct client *client, struct cursor *args,
@@ -193,11 +194,12 @@ static struct error *read_conditions(struct cursor args, struct zpacket *packet,
 }
 
 /* A command of the user's is about to resume threads: conditions of breakpoints hold,
- * until gdb does anything else than to continue. */
-static struct error *begin_resume(struct client *client)
+ * until the client does anything else than to continue. */
+static struct error *begin_resume(struct client *client, bool only_continues)
 {
 	run_pause(client->run);
-	return run_unpause(client->run, continuation_begin(client->run));
+	return run_unpause(client->run,
+			   continuation_begin(client->run, only_continues));
 }
 
 static struct error *hand(struct client *client, struct breakpoints *breakpoints,
@@ -219,6 +221,12 @@ static struct error *hand(struct client *client, struct breakpoints *breakpoints
 	return run_unpause(client->run, error);
 }
 
+static bool is_word(const struct cursor *args, const char *word)
+{
+	return cursor_left(args) == strlen(word) &&
+	       memcmp(args->p, word, strlen(word)) == 0;
+}
+
 /* With no more than a process, all conditions are withdrawn: what comes first after
  * connecting, and finds out whether this packet is known. */
 struct error *packet_QTruehit_WatchCondition(struct client *client, struct cursor *args,
@@ -229,8 +237,12 @@ struct error *packet_QTruehit_WatchCondition(struct client *client, struct curso
 
 	if (error)
 		return error;
-	if (cursor_text(args, "resume"))
-		error = begin_resume(client);
+	if (is_word(args, "resume"))
+		error = begin_resume(client, false);
+	else if (is_word(args, "continue"))
+		error = begin_resume(client, true);
+	else if (is_word(args, "stopped")) /* the user may change all */
+		continuation_disturb(client->run);
 	else
 		error = hand(client, breakpoints, *args);
 	if (!error)

@@ -27,9 +27,12 @@ static struct error *hold(struct run *run, bool holds)
 	return error;
 }
 
-struct error *continuation_begin(struct run *run)
+struct error *continuation_begin(struct run *run, bool only_continues)
 {
-	run->continuation = (struct continuation){.is_on = !run->non_stop};
+	run->continuation = (struct continuation){
+		.is_on = !run->non_stop,
+		.steps_over = only_continues,
+	};
 	return hold(run, run->continuation.is_on);
 }
 
@@ -73,6 +76,8 @@ static bool begin_step(struct run *run, struct thread *thread)
 	if (thread_get_pc(thread, &continuation->from) < 0 ||
 	    !has_location(thread->inferior->breakpoints, continuation->from))
 		return false;
+	if (continuation->steps_over)
+		return true;
 	continuation->len = plain_length(thread->inferior, continuation->from);
 	continuation->stepped = thread->tid;
 	return continuation->len > 0;

@@ -27,7 +27,7 @@ __attribute__((noinline)) void other_place(void)
 	__asm__ volatile(".rept 16\n\tnop\n\t.endr" : : : "memory");
 }
 
-void *loop(void *arg)
+__attribute__((noinline)) void *loop(void *arg)
 {
 	(void)arg;
 	for (long i = 0; i < LOOPS; i++)

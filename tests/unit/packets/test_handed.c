@@ -211,6 +211,23 @@ Test(watch_condition, of_breakpoints)
 	cr_expect_eq(at(list, BREAKPOINT_SOFTWARE, 0x1234, 1), 0);
 }
 
+Test(watch_condition, words)
+{
+	ok("p10;resume");
+	cr_expect(run.continuation.is_on);
+	cr_expect_not(run.continuation.steps_over);
+	ok("p10;continue");
+	cr_expect(run.continuation.is_on);
+	cr_expect(run.continuation.steps_over);
+	ok("p10;stopped");
+	cr_expect_not(run.continuation.is_on);
+	refused("p10;resumes");
+	refused("p10;continue;");
+	refused("p10;stoppedX");
+	refused("p10;stop");
+	cr_expect_not(run.continuation.is_on);
+}
+
 Test(watch_condition, of_one_process)
 {
 	ok("2,1234,4;X3,220127");
