@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "gdbstub/agent/expr.h"
+#include "gdbstub/agent/scope.h"
 #include "gdbstub/agent/tree.h"
 #include "arch/arch.h"
 #include "arch/register_table.h"
@@ -211,14 +212,63 @@ static bool print_command(struct tree *tree, struct printer *p, size_t end)
 	return true;
 }
 
+/* "address of a local variable != where it is watched || condition": the register that
+ * tells frames apart has to have *value. The condition, or NULL. */
+static const struct node *of_one_frame(const struct node *root, unsigned int *reg,
+				       uint64_t *value)
+{
+	const struct node *other = root->a, *place;
+
+	if (root->kind != KIND_BINARY || root->op != OP_OR ||
+	    other->kind != KIND_BINARY || other->op != OP_NE ||
+	    other->b->kind != KIND_CONST)
+		return NULL;
+	place = other->a;
+	*value = other->b->value;
+	if (is_offset(place)) {
+		*value += place->op == OP_SUB ? place->b->value : -place->b->value;
+		place = place->a;
+	}
+	*reg = (unsigned int)place->value;
+	return place->kind == KIND_REGISTER ? root->b : NULL;
+}
+
+static bool print_scoped(struct tree *tree, struct printer *p,
+			 const struct agent_scope *scope)
+{
+	const struct node *root = tree_value(tree, scope->body, tree->count - 1);
+	const struct node *condition = NULL;
+	unsigned int reg = 0;
+	uint64_t value = 0;
+
+	if (root)
+		condition = of_one_frame(root, &reg, &value);
+	if (!root || !print_node(p, condition ? condition : root, 0, NESTING_MAX))
+		return false;
+	buffer_append_string(p->out, ", where ");
+	agent_print_register(p->arch, scope->reg, p->out);
+	buffer_printf(p->out, " is 0x%" PRIx64 " to 0x%" PRIx64, scope->first,
+		      scope->last);
+	if (condition) {
+		buffer_append_string(p->out, " and ");
+		agent_print_register(p->arch, reg, p->out);
+		buffer_printf(p->out, " is 0x%" PRIx64, value);
+	}
+	buffer_append_string(p->out, "; elsewhere gdb decides");
+	return true;
+}
+
 static bool print_tree(struct tree *tree, struct printer *p)
 {
 	size_t end = tree->count - 1;
+	struct agent_scope scope;
 
 	if (tree->insns[end].code != AGENT_END)
 		return false;
 	if (end > 0 && tree->insns[end - 1].format)
 		return print_command(tree, p, end);
+	if (agent_scope_find(tree->insns, tree->count, &scope))
+		return print_scoped(tree, p, &scope);
 	return print_condition(tree, p, end);
 }
 

@@ -4,7 +4,9 @@
  * numbers; "(u64)" marks an unsigned operation; "(s32)$rbp[-4]" is 4 bytes of
  * memory at $rbp - 4, sign-extended, "(u8)[0x404010]" one byte at 0x404010,
  * "$tsv1" trace state variable 1. A
- * command reads: printf "i=%d\n", (s32)$rbp[-4].
+ * command reads: printf "i=%d\n", (s32)$rbp[-4]. A condition about the variables of
+ * one frame (scope.h) reads: (s32)$rbp[-4] == 5, where $rip is 0x401136 to 0x401172 and
+ * $rbp is 0x7ffe0010; elsewhere gdb decides.
  */
 #ifndef TRUEHIT_AGENT_INFIX_H
 #define TRUEHIT_AGENT_INFIX_H

@@ -251,6 +251,42 @@ Test(agent_print, assignments_out_of_their_turn_are_a_list)
 	       AGENT_SWAP, AGENT_SUB, AGENT_END);
 }
 
+/* What gdb's extension makes of conditions about local variables; the rest is at 22. */
+#define SCOPE(size)                                                                    \
+	REG(2), CONST64(0x401136), AGENT_SUB, CONST8(size), AGENT_LESS_UNSIGNED,       \
+		IF_GOTO(22), CONST8(1), AGENT_END
+#define LOCAL REG(1), CONST8(-4), EXT(8), AGENT_ADD
+
+Test(agent_print, conditions_about_one_frame)
+{
+	PRINTS("(s32)$rbp[-4] == 5, where $rip is 0x401136 to 0x40113f; elsewhere gdb "
+	       "decides",
+	       SCOPE(10), LOCAL, AGENT_REF32, EXT(32), CONST8(5), AGENT_EQUAL,
+	       AGENT_END);
+	/* &local != 0x7ffc || $rax */
+	PRINTS("$rax, where $rip is 0x401136 to 0x40113f and $rbp is 0x8000; elsewhere "
+	       "gdb decides",
+	       SCOPE(10), LOCAL, CONST64(0x7ffc), AGENT_EQUAL, AGENT_LOG_NOT,
+	       IF_GOTO(55), REG(0), IF_GOTO(55), CONST8(0), GOTO(57), CONST8(1),
+	       AGENT_END);
+	/* That of no frame. */
+	PRINTS("(u64)$rax[0] != 7 || $rax, where $rip is 0x401136 to 0x401136; "
+	       "elsewhere gdb decides",
+	       SCOPE(1), REG(0), AGENT_REF64, CONST64(7), AGENT_EQUAL, AGENT_LOG_NOT,
+	       IF_GOTO(51), REG(0), IF_GOTO(51), CONST8(0), GOTO(53), CONST8(1),
+	       AGENT_END);
+}
+
+Test(agent_print, no_scope_in_gdbs_own_conditions)
+{
+	PRINTS("(u64)($rip - 4198710) < 10", REG(2), CONST32(0x401136), AGENT_SUB,
+	       CONST8(10), AGENT_LESS_UNSIGNED, AGENT_END);
+	/* Nobody knows the value of an empty stretch. */
+	PRINTS("reg $rip; const64 0x401136; sub; const8 0; less_unsigned; if_goto 22; "
+	       "const8 1; end; 22: const8 0; end",
+	       SCOPE(0), CONST8(0), AGENT_END);
+}
+
 Test(agent_print, other_flow_is_a_list)
 {
 	PRINTS("0: reg $rax; if_goto 0; const8 1; end", REG(0), IF_GOTO(0), CONST8(1),
