@@ -460,6 +460,7 @@ const struct engine_ops perf_event_engine = {
 	.last = placement_last,
 	.reset_counts = placement_reset_counts,
 	.describe = perf_event_describe,
-	.explain = placement_explain,
+	.left_over = placement_left_over,
+	.print_program = placement_print_program,
 	.no_kernel_hits = perf_event_no_kernel_hits,
 };

@@ -10,6 +10,7 @@
 #include "bpf/emit/compiler.h"
 #include "bpf/placement/placement.h"
 #include "bpf/shared/disassembly.h"
+#include "gdbstub/locations/left_over.h"
 
 /* What the compiler says of a path that it cannot compile, by its first words. */
 static const struct {
@@ -53,46 +54,58 @@ static const char *const doubts[BPF_DOUBTS] = {
 	[BPF_DOUBT_FULL] = "the ring of what was captured is full",
 };
 
-static void append_reason(const char *what, const char *reason, size_t len,
-			  struct buffer *out)
+static const char *advice_for(const char *reason)
 {
-	buffer_printf(out, "    - %s%.*s\n", what, (int)len, reason);
 	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
 		if (strncmp(reason, advices[i].reason, strlen(advices[i].reason)) == 0)
-			buffer_printf(out, "      %s\n", advices[i].advice);
+			return advices[i].advice;
+	return NULL;
 }
 
-/* What is left to the stub: @reasons, as bpf_code has them, separated by ", ",
- * and what @bits stand for. */
-static void append_left(const char *title, const char *what, const char *reasons,
-			unsigned int bits, struct buffer *out)
+/* @reasons, as bpf_code has them, separated by ", "; NULL: none. @what: of which this
+ * is so. */
+static void add_reasons(struct left_over *left, enum left_kind kind, const char *what,
+			const char *reasons)
 {
-	if (!reasons && bits == 0)
-		return;
-	buffer_printf(out, "  %s\n", title);
 	while (reasons && *reasons != '\0') {
-		size_t len = strcspn(reasons, ",");
+		const size_t len = strcspn(reasons, ",");
 
-		append_reason(what, reasons, len, out);
+		left_over_add(left, kind, advice_for(reasons), "%s%.*s", what, (int)len,
+			      reasons);
 		reasons += len;
 		reasons += strspn(reasons, ", ");
 	}
-	for (int i = 0; i < BPF_DOUBTS; i++)
-		if (bits & 1U << i)
-			buffer_printf(out, "    - %s\n", doubts[i]);
 }
 
-static void append_left_to_stub(const struct bpf_code *code, struct buffer *out)
+/* What the bits stand for. */
+static void add_doubts(struct left_over *left, enum left_kind kind, unsigned int bits)
 {
-	size_t start = out->len;
+	for (int i = 0; i < BPF_DOUBTS; i++)
+		if (bits & 1U << i)
+			left_over_add(left, kind, NULL, "%s", doubts[i]);
+}
 
-	append_left("hits at which", "the condition ", code->undecided, code->doubts,
-		    out);
-	append_left(code->capture.count > 0 ? "commands at hits at which"
-					    : "all commands, as one of them",
-		    "", code->uncaptured, code->command_doubts, out);
-	if (out->len == start)
-		buffer_append_string(out, "  nothing\n");
+void placement_left_over(struct engine *engine, const struct location *location,
+			 struct left_over *left)
+{
+	const struct placement *placement = location->engine_data;
+	const struct program *program = placement->program;
+	const struct bpf_code *code = &program->code;
+	const enum left_kind commands =
+		code->capture.count > 0 ? LEFT_COMMANDS : LEFT_ALL_COMMANDS;
+
+	(void)engine;
+	if (program->refused) {
+		left_over_add(
+			left, LEFT_ALL_HITS,
+			"A shorter condition, or one with fewer branches, may do.",
+			"%s", program->refused);
+		return;
+	}
+	add_reasons(left, LEFT_HITS, "the condition ", code->undecided);
+	add_doubts(left, LEFT_HITS, code->doubts);
+	add_reasons(left, commands, "", code->uncaptured);
+	add_doubts(left, commands, code->command_doubts);
 }
 
 /* Indented, as it may be long. */
@@ -106,18 +119,6 @@ static void append_lines(const char *text, struct buffer *out)
 		buffer_append_char(out, '\n');
 		text += len + (text[len] == '\n');
 	}
-}
-
-static void append_refusal(const struct program *program, struct buffer *out)
-{
-	buffer_printf(out, "  every hit: %s\n", program->refused);
-	if (program->log) {
-		buffer_append_string(out, "  The last words of the kernel's verifier, "
-					  "which refused the program:\n");
-		append_lines(program->log, out);
-	}
-	buffer_append_string(
-		out, "  A shorter condition, or one with fewer branches, may do.\n");
 }
 
 static const char *map_name(const struct bpf_compile_options *options, int fd)
@@ -168,23 +169,19 @@ static void comment(void *data, const struct bpf_insn *insn, struct buffer *out)
 	buffer_append_string(out, "the event's address");
 }
 
-void placement_explain(struct engine *engine, const struct location *location,
-		       struct buffer *out)
+void placement_print_program(struct engine *engine, const struct location *location,
+			     struct buffer *out)
 {
 	struct placement *placement = location->engine_data;
 	const struct program *program = placement->program;
 
 	(void)engine;
-	if (program->code.count > 0) {
-		buffer_printf(out, "\nBPF program, %zu instructions%s:\n",
-			      program->code.count,
-			      program->refused ? ", which was refused" : "");
-		bpf_print(program->code.insns, program->code.count, comment, placement,
-			  out);
-	}
-	buffer_append_string(out, "\nLeft to the stub:\n");
-	if (program->refused)
-		append_refusal(program, out);
-	else
-		append_left_to_stub(&program->code, out);
+	buffer_printf(out, "BPF program, %zu instructions%s:\n", program->code.count,
+		      program->refused ? ", which was refused" : "");
+	bpf_print(program->code.insns, program->code.count, comment, placement, out);
+	if (!program->log)
+		return;
+	buffer_append_string(out, "\nThe last words of the kernel's verifier, which "
+				  "refused the program:\n");
+	append_lines(program->log, out);
 }

@@ -459,14 +459,6 @@ static void uprobe_reset_counts(struct engine *engine, struct location *location
 	location_pad_reset_counts(&placement->pad);
 }
 
-static void uprobe_explain(struct engine *engine, const struct location *location,
-			   struct buffer *out)
-{
-	placement_explain(engine, location, out);
-	location_pad_explain(&((struct uprobe_placement *)location->engine_data)->pad,
-			     location->inferior->arch, out);
-}
-
 static const struct location_pad *uprobe_pad(const struct location *location)
 {
 	return &((const struct uprobe_placement *)location->engine_data)->pad;
@@ -501,6 +493,7 @@ const struct engine_ops uprobe_engine = {
 	.last = placement_last,
 	.reset_counts = uprobe_reset_counts,
 	.describe = placement_describe,
-	.explain = uprobe_explain,
+	.left_over = placement_left_over,
+	.print_program = placement_print_program,
 	.pad = uprobe_pad,
 };

@@ -9,6 +9,7 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/breakpoints/commit.h"
 #include "gdbstub/control/control.h"
+#include "gdbstub/control/pace.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/text/trap_inspection.h"
@@ -96,6 +97,7 @@ static struct location *location_add(struct breakpoints *breakpoints,
 		location_destroy(breakpoints, location);
 		return NULL;
 	}
+	pace_begin(location);
 	return location;
 }
 
@@ -300,6 +302,7 @@ static void reset_counts(struct location *location)
 	counts_clear(&location->counts);
 	if (location->state != LOCATION_OUT && location->engine->ops->reset_counts)
 		location->engine->ops->reset_counts(location->engine, location);
+	pace_begin(location);
 }
 
 /* gdb may have put it in already, and has no reason to do it again. */

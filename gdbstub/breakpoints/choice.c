@@ -121,6 +121,25 @@ static bool uprobe_is_cheaper(const struct engines *engines,
 		 undo_is_emulated(location->inferior, location->addr)));
 }
 
+static bool is_emulated(const struct location *location)
+{
+	return (location->trap && trap_is_jump(location)) ||
+	       undo_is_emulated(location->inferior, location->addr);
+}
+
+unsigned int choice_trial_ns(const struct location *location)
+{
+	const struct hit_costs *costs =
+		find_costs(location->inferior->breakpoints->engines);
+	const struct engine_ops *ops = location->engine->ops;
+
+	if (!costs)
+		return 0;
+	if (ops->kernel_traps)
+		return is_emulated(location) ? costs->emulated_ns : costs->stepped_ns;
+	return ops->drops_in_place ? costs->hardware_ns : 0;
+}
+
 void choice_print_costs(const struct engines *engines, const struct location *location,
 			struct buffer *out)
 {
@@ -130,7 +149,7 @@ void choice_print_costs(const struct engines *engines, const struct location *lo
 	if (!costs)
 		return;
 	in_pad = location->trap && trap_is_jump(location);
-	emulated = in_pad || undo_is_emulated(location->inferior, location->addr);
+	emulated = is_emulated(location);
 	buffer_append_string(out, "a false hit costs ");
 	hit_costs_append(emulated ? costs->emulated_ns : costs->stepped_ns, out);
 	buffer_printf(out, " by a uprobe (the kernel %s the %s), in hardware ",

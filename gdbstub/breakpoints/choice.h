@@ -37,6 +37,9 @@ bool choice_among_uprobes(const struct inferior *inferior);
 /** Appends what decides between uprobes and hardware, if there are uprobes. */
 void choice_print_costs(const struct engines *engines, const struct location *location,
 			struct buffer *out);
+/** What a trial at the start has shown that a false hit costs as this location is
+ * served now, ns. 0: not known, or it stops its thread. */
+unsigned int choice_trial_ns(const struct location *location);
 const char *choice_name(enum engine_choice choice);
 /** "auto", "uprobe", "hardware" or "ptrace"; -EINVAL for any other name. */
 int choice_parse(const char *name, enum engine_choice *ret);

@@ -62,8 +62,9 @@ struct run {
 	struct lateness counted_since;
 	bool non_stop;
 	bool running; /* threads were resumed, no stop reported since; non-stop: some
-		       * thread is resumed */
-	struct stop last; /* what `?` answers */
+		       * thread is resumed (pace_set_running) */
+	uint64_t running_since, ran_ns; /* kept by pace.c */
+	struct stop last;		/* what `?` answers */
 	/* What commands of breakpoints print, and those of programs that their client
 	 * has left; at first, both to stdout. */
 	struct output output, own_output;

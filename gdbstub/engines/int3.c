@@ -205,13 +205,6 @@ static const struct location_pad *int3_pad(const struct location *location)
 	return pad_of(location);
 }
 
-static void int3_explain(struct engine *engine, const struct location *location,
-			 struct buffer *out)
-{
-	(void)engine;
-	location_pad_explain(pad_of(location), location->inferior->arch, out);
-}
-
 const struct engine_ops int3_engine = {
 	.name = "int3",
 	.title = "software traps in the program's text; conditions in the stub",
@@ -228,6 +221,5 @@ const struct engine_ops int3_engine = {
 	.counts = int3_counts,
 	.reset_counts = int3_reset_counts,
 	.describe = int3_describe,
-	.explain = int3_explain,
 	.pad = int3_pad,
 };

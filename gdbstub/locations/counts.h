@@ -13,6 +13,13 @@ struct hit_counts {
 	uint64_t maybes; /* ... and the kernel left it to the stub */
 };
 
+/** A moment, to tell what has come since (gdbstub/control/pace.h). */
+struct count_mark {
+	uint64_t ran_ns;  /* the time that threads had been resumed for, */
+	uint64_t used_ns; /* the time of processors that the process had taken */
+	struct hit_counts counts;
+};
+
 struct thread_counts {
 	pid_t tid;
 	struct hit_counts counts;

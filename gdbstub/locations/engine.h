@@ -48,6 +48,7 @@ struct trap;
 struct placements;   /* bpf/placement/placement.h */
 struct location_pad; /* gdbstub/pads/location_pad.h */
 struct hit_costs;    /* gdbstub/locations/hit_costs.h */
+struct left_over;    /* gdbstub/locations/left_over.h */
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -131,8 +132,10 @@ struct location {
 	bool restartable;   /* it is known to be in a restartable sequence (rseq(2)),
 			     * which must be executed in place */
 
-	struct counts counts; /* by the stub; the engine adds its own in counts() */
-	struct gate gate;     /* unless the engine has it: ignore_gate() */
+	struct counts counts;	 /* by the stub; the engine adds its own in counts() */
+	struct count_mark begun; /* when they were zero, */
+	struct count_mark shown; /* ... and when people were shown their pace last */
+	struct gate gate;	 /* unless the engine has it: ignore_gate() */
 	struct watch watch;
 };
 
@@ -310,13 +313,13 @@ struct engine_ops {
 	 */
 	void (*describe)(struct engine *engine, const struct location *location,
 			 struct buffer *out);
-	/**
-	 * Appends how conditions are decided and what is left to the stub, and why,
-	 * for `monitor explain`: paragraphs, each after an empty line. NULL: all is
-	 * left to the stub, as it is, which is told already, if it has its own traps.
-	 */
-	void (*explain)(struct engine *engine, const struct location *location,
-			struct buffer *out);
+	/** Adds what is left to the stub, and why. NULL: all is, as it is. */
+	void (*left_over)(struct engine *engine, const struct location *location,
+			  struct left_over *left);
+	/** Appends the program that decides in the kernel, a line each instruction, and
+	 * the verifier's words if that has refused it. NULL: there is none. */
+	void (*print_program)(struct engine *engine, const struct location *location,
+			      struct buffer *out);
 	/** The pad of a location that is in. NULL: the engine has none. */
 	const struct location_pad *(*pad)(const struct location *location);
 	/** Why the engine sees no writes that system calls make; NULL: it does. The

@@ -6,9 +6,13 @@
 #include <inttypes.h>
 
 #include "gdbstub/agent/print.h"
+#include "gdbstub/agent/scope.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/ignore.h"
+#include "gdbstub/locations/left_over.h"
 #include "gdbstub/breakpoints/choice.h"
+#include "gdbstub/monitor/cost.h"
+#include "gdbstub/pads/location_pad.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/locations/location.h"
@@ -16,6 +20,20 @@
 #include "gdbstub/breakpoints/watch.h"
 
 enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
+
+static const char *const part_names[EXPLAIN_PARTS] = {
+	[EXPLAIN_BYTECODE] = "bytecode",
+	[EXPLAIN_BPF] = "bpf",
+	[EXPLAIN_PAD] = "pad",
+};
+
+enum explain_part explain_part_named(const char *word)
+{
+	for (int i = 0; i < EXPLAIN_PARTS; i++)
+		if (part_names[i] && strcmp(word, part_names[i]) == 0)
+			return (enum explain_part)i;
+	return EXPLAIN_PAGE;
+}
 
 /* ---- what and where ---- */
 
@@ -135,19 +153,6 @@ static void explain_unusable(const struct location *location, struct buffer *out
 	}
 }
 
-/* Where the choice is by costs. */
-static void explain_costs(const struct location *location, struct buffer *out)
-{
-	_cleanup_buffer_ struct buffer costs = {0};
-
-	if (location->type != BREAKPOINT_SOFTWARE || choice_keeps_out(location) ||
-	    location->engine->ops->own_traps)
-		return;
-	choice_print_costs(location->inferior->breakpoints->engines, location, &costs);
-	if (costs.len > 0)
-		buffer_printf(out, "  costs:       %s\n", buffer_string(&costs));
-}
-
 /* Of one that stops at every hit. */
 static const char *why_in_text(const struct location *location)
 {
@@ -178,7 +183,6 @@ static void explain_why(const struct location *location, struct buffer *out)
 		buffer_printf(out, "  note:        %s\n", choice_restarts(location));
 	if (location->why && !location_uses_hardware(location))
 		explain_slots(location, out);
-	explain_costs(location, out);
 }
 
 static void explain_engine(const struct location *location, struct buffer *out)
@@ -195,26 +199,46 @@ static void explain_engine(const struct location *location, struct buffer *out)
 	buffer_append_string(out, "  decided by:  ");
 	engine->ops->describe(location->engine, location, out);
 	buffer_append_char(out, '\n');
+	cost_tell(location, out);
 }
 
 /* ---- what the client has sent ---- */
 
+/* In which function a condition holds, which is about the variables of one call. */
+static void explain_scope(const struct location *location,
+			  const struct agent_expr *expr, struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer first = {0}, last = {0};
+	struct symbols *symbols;
+	struct agent_scope scope;
+	size_t count;
+	const struct agent_insn *insns = agent_expr_insns(expr, &count);
+
+	if (!agent_scope_find(insns, count, &scope))
+		return;
+	symbols = symbols_create(location->inferior);
+	symbols_print(symbols, scope.first, &first);
+	symbols_print(symbols, scope.last, &last);
+	symbols_destroy(symbols);
+	buffer_printf(out,
+		      "  It is about variables of one call, while that is at %s to %s; "
+		      "what hits\n  elsewhere is gdb's to decide.\n",
+		      buffer_string(&first), buffer_string(&last));
+}
+
 static void explain_list(const char *title, const struct agent_list *list,
-			 const struct arch_ops *arch, struct buffer *out)
+			 const struct location *location, struct buffer *out)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		_cleanup_buffer_ struct buffer text = {0};
-		size_t len;
 
-		agent_expr_bytecode(list->exprs[i], &len);
-		agent_expr_print(list->exprs[i], arch, &text);
+		agent_expr_print(list->exprs[i], location->inferior->arch, &text);
 		buffer_printf(out, "\n%s", title);
 		if (list->count > 1)
 			buffer_printf(out, " %zu of %zu", i + 1, list->count);
 		buffer_printf(out, ": %.*s%s\n", TEXT_MAX, buffer_string(&text),
 			      text.len > TEXT_MAX ? "..." : "");
-		buffer_printf(out, "  bytecode, %zu bytes:\n", len);
-		agent_expr_disassemble(list->exprs[i], arch, out);
+		explain_scope(location, list->exprs[i], out);
 	}
 }
 
@@ -240,19 +264,17 @@ static void explain_no_condition(const struct location *location, struct buffer 
 
 static void explain_lists(const struct location *location, struct buffer *out)
 {
-	const struct arch_ops *arch = location->inferior->arch;
-
 	if (location->conditions.count == 0)
 		explain_no_condition(location, out);
-	explain_list("Condition", &location->conditions, arch, out);
-	explain_list("Command", &location->commands.list, arch, out);
+	explain_list("Condition", &location->conditions, location, out);
+	explain_list("Command", &location->commands.list, location, out);
 }
 
 /* ---- what is decided where ---- */
 
+/* Of a location whose hits all stop. */
 static void explain_stub(const struct location *location, struct buffer *out)
 {
-	buffer_append_string(out, "\nLeft to the stub:\n");
 	if (location->conditions.count == 0 && location->commands.list.count == 0 &&
 	    !watch_compares(location)) {
 		buffer_append_string(out, "  nothing: each hit is a stop\n");
@@ -267,24 +289,135 @@ static void explain_stub(const struct location *location, struct buffer *out)
 						     : "runs the commands");
 }
 
-static void explain_decisions(const struct location *location, struct buffer *out)
+/* One that is left as a whole is told by its reason. */
+static void explain_reason(const struct left_reason *reason, bool is_first,
+			   struct buffer *out)
 {
-	if (location->state == LOCATION_OUT)
-		return;
-	if (!location->engine->ops->explain || location->engine->ops->own_traps)
-		explain_stub(location, out);
-	if (location->engine->ops->explain)
-		location->engine->ops->explain(location->engine, location, out);
+	static const char *const titles[LEFT_KINDS] = {
+		[LEFT_HITS] = "hits at which",
+		[LEFT_COMMANDS] = "commands at hits at which",
+		[LEFT_ALL_COMMANDS] = "all commands, as one of them",
+	};
+
+	if (reason->kind == LEFT_ALL_HITS)
+		buffer_printf(out, "  every hit: %s\n", reason->text);
+	else if (is_first)
+		buffer_printf(out, "  %s\n", titles[reason->kind]);
+	if (reason->kind != LEFT_ALL_HITS)
+		buffer_printf(out, "    - %s\n", reason->text);
+	if (reason->advice)
+		buffer_printf(out, "      %s\n", reason->advice);
 }
 
-void location_explain(struct location *location, struct buffer *out)
+static void explain_left_over(const struct location *location, struct buffer *out)
 {
-	explain_place(location, out);
+	const struct engine *engine = location->engine;
+	_cleanup_left_over_ struct left_over left = {0};
+
+	buffer_append_string(out, "\nLeft to the stub:\n");
+	if (!engine->ops->left_over) {
+		explain_stub(location, out);
+		return;
+	}
+	engine->ops->left_over(location->engine, location, &left);
+	if (left.count == 0)
+		buffer_append_string(out, "  nothing\n");
+	for (size_t i = 0; i < left.count; i++)
+		explain_reason(&left.rows[i],
+			       i == 0 || left.rows[i].kind != left.rows[i - 1].kind,
+			       out);
+}
+
+static void explain_pad(const struct location *location, struct buffer *out)
+{
+	if (!location->engine->ops->pad)
+		return;
+	buffer_append_char(out, '\n');
+	location_pad_tell(location->engine->ops->pad(location), out);
+}
+
+/* ---- the parts ---- */
+
+static void print_bytecode(const char *title, const struct agent_list *list,
+			   const struct arch_ops *arch, struct buffer *out)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		size_t len;
+
+		agent_expr_bytecode(list->exprs[i], &len);
+		buffer_append_string(out, title);
+		if (list->count > 1)
+			buffer_printf(out, " %zu of %zu", i + 1, list->count);
+		buffer_printf(out, ", %zu bytes:\n", len);
+		agent_expr_disassemble(list->exprs[i], arch, out);
+	}
+}
+
+static struct error *explain_bytecode(const struct location *location,
+				      struct buffer *out)
+{
+	const struct arch_ops *arch = location->inferior->arch;
+
+	if (location->conditions.count == 0 && location->commands.list.count == 0)
+		return error_create(0, "gdb sent no bytecode for location %d",
+				    location->shown_number);
+	print_bytecode("Condition", &location->conditions, arch, out);
+	print_bytecode("Command", &location->commands.list, arch, out);
+	return NULL;
+}
+
+static struct error *explain_bpf(const struct location *location, struct buffer *out)
+{
+	if (location->state == LOCATION_OUT || !location->engine->ops->print_program)
+		return error_create(
+			0, "location %d has no BPF program: %s", location->shown_number,
+			location->state == LOCATION_OUT ? "it is not in place"
+							: "hits stop their threads");
+	location->engine->ops->print_program(location->engine, location, out);
+	return NULL;
+}
+
+static struct error *explain_code_of_pad(const struct location *location,
+					 struct buffer *out)
+{
+	const struct location_pad *pad = NULL;
+	const char *why_none;
+
+	if (location->state != LOCATION_OUT && location->engine->ops->pad)
+		pad = location->engine->ops->pad(location);
+	why_none = pad ? location_pad_why_none(pad)
+		       : "no trap of a breakpoint is in place there";
+	if (why_none)
+		return error_create(0, "location %d has no pad: %s",
+				    location->shown_number, why_none);
+	location_pad_print(pad, location->inferior->arch, out);
+	return NULL;
+}
+
+static void explain_page(struct location *location, struct buffer *out)
+{
 	explain_engine(location, out);
 	explain_fate(location, out);
 	explain_counts(location, out);
 	explain_filter(location, out);
 	explain_ignored(location, out);
 	explain_lists(location, out);
-	explain_decisions(location, out);
+	if (location->state == LOCATION_OUT)
+		return;
+	explain_left_over(location, out);
+	explain_pad(location, out);
+}
+
+struct error *location_explain(struct location *location, enum explain_part part,
+			       struct buffer *out)
+{
+	if (part == EXPLAIN_BYTECODE)
+		return explain_bytecode(location, out);
+	if (part == EXPLAIN_BPF)
+		return explain_bpf(location, out);
+	if (part == EXPLAIN_PAD)
+		return explain_code_of_pad(location, out);
+	explain_place(location, out);
+	explain_page(location, out);
+	return NULL;
 }

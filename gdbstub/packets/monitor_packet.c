@@ -49,10 +49,12 @@ static const struct monitor_command commands[] = {
 	 "own "
 	 "ones, too",
 	 monitor_breakpoints},
-	{"explain", "<LOCATION>",
-	 "Show how a breakpoint is decided, and why; LOCATION is its number, *ADDRESS "
-	 "or a "
-	 "symbol",
+	{"explain", "<LOCATION> [bytecode|bpf|pad]",
+	 "Show how a breakpoint is decided, why, and what that costs; LOCATION is its "
+	 "number,\n"
+	 "    *ADDRESS or a symbol; bytecode: what gdb has sent, bpf: the program in "
+	 "the kernel,\n"
+	 "    pad: the code in the program",
 	 monitor_explain},
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
@@ -167,19 +169,37 @@ static struct error *monitor_breakpoints(struct client *client, const char *args
 	return NULL;
 }
 
+/* Takes the last word off @line, if that names a part; symbols have blanks, too. */
+static enum explain_part take_part(char *line)
+{
+	char *blank = strrchr(line, ' ');
+	enum explain_part part = EXPLAIN_PAGE;
+
+	if (blank)
+		part = explain_part_named(blank + 1);
+	while (part != EXPLAIN_PAGE && blank > line && blank[-1] == ' ')
+		blank--;
+	if (part != EXPLAIN_PAGE)
+		*blank = '\0';
+	return part;
+}
+
 static struct error *monitor_explain(struct client *client, const char *args,
 				     struct buffer *out)
 {
 	struct inferior *inferior = client_inferior(client);
+	_cleanup_free_ char *name = strdup(args);
 	struct location *location = NULL;
+	enum explain_part part;
 	struct error *error;
 
 	if (!inferior)
 		return error_create(0, "There is no process, hence no breakpoints.");
-	error = location_named(inferior, args, &location);
-	if (!error)
-		location_explain(location, out);
-	return error;
+	if (!name)
+		return error_create(ENOMEM, "explain");
+	part = take_part(name);
+	error = location_named(inferior, name, &location);
+	return error ? error : location_explain(location, part, out);
 }
 
 static struct error *monitor_engines(struct client *client, const char *args,

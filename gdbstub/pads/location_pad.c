@@ -232,15 +232,47 @@ void location_pad_reset_counts(const struct location_pad *pad)
 		site_forget_hits(pad->site);
 }
 
+const char *location_pad_why_none(const struct location_pad *pad)
+{
+	if (pad->site)
+		return NULL;
+	return pad->why_not ? pad->why_not : "out of memory";
+}
+
+const char *location_pad_why_no_filter(const struct location_pad *pad)
+{
+	if (site_filters(pad->site))
+		return NULL;
+	return pad->site->why_no_filter ? pad->site->why_no_filter : "out of memory";
+}
+
+void location_pad_tell(const struct location_pad *pad, struct buffer *out)
+{
+	const char *why_none = location_pad_why_none(pad), *why_no_filter;
+
+	if (why_none) {
+		buffer_printf(out, "No pad: %s\n", why_none);
+		return;
+	}
+	buffer_append_string(out, "The trap is in a pad: code that is made for it, to "
+				  "which a jump in the place of\nthe instruction "
+				  "leads.\n");
+	why_no_filter = location_pad_why_no_filter(pad);
+	if (why_no_filter)
+		buffer_printf(out, "No filter: %s\n", why_no_filter);
+	else
+		buffer_append_string(out, "The filter, native code at the pad's start, "
+					  "has false hits meet no trap.\n");
+}
+
 static void print_body(struct decoder *decoder, const struct pad *pad,
 		       struct buffer *out)
 {
 	unsigned int at = pad->trap;
 
-	buffer_append_string(out,
-			     "\nThe trap is in a pad, to which a jump in the place "
-			     "of the instruction leads\n(in parentheses: the PC "
-			     "that threads are shown at there):\n");
+	buffer_append_string(out, "The trap, and the instructions that the jump has "
+				  "displaced (in parentheses: the PC\nthat threads are "
+				  "shown at there):\n");
 	if (pad->hop_len > 0)
 		buffer_printf(out,
 			      "    0x%" PRIx64 "  a jump that leads on  (0x%" PRIx64
@@ -271,16 +303,12 @@ static void print_filter(struct decoder *decoder, const struct site *site,
 	const struct pad *pad = &site->pad;
 	unsigned int at = 0;
 
-	if (!site_filters(site))
-		buffer_printf(out, "\nNo filter: %s\n",
-			      site->why_no_filter ? site->why_no_filter
-						  : "out of memory");
-	else
-		buffer_append_string(out, "\nThe filter, in the program, by which a "
-					  "false hit meets no trap:\n");
-	if (site->is_plain)
-		buffer_append_string(out, "\nBefore the trap, code that goes past it "
-					  "once the server has been killed:\n");
+	if (site_filters(site))
+		buffer_append_string(out, "The filter, by which a false hit meets no "
+					  "trap:\n");
+	else if (site->is_plain)
+		buffer_append_string(out, "Code that goes past the trap once the "
+					  "server has been killed:\n");
 	while (at < pad->trap &&
 	       decoder_run(decoder, pad->code + at, pad->trap - at, pad->addr + at)) {
 		buffer_printf(out, "    0x%" PRIx64 "  %s %s\n", pad->addr + at,
@@ -289,16 +317,11 @@ static void print_filter(struct decoder *decoder, const struct site *site,
 	}
 }
 
-void location_pad_explain(const struct location_pad *pad, const struct arch_ops *arch,
-			  struct buffer *out)
+void location_pad_print(const struct location_pad *pad, const struct arch_ops *arch,
+			struct buffer *out)
 {
 	struct decoder decoder;
 
-	if (!pad->site) {
-		buffer_printf(out, "\nNo pad: %s\n",
-			      pad->why_not ? pad->why_not : "out of memory");
-		return;
-	}
 	if (!decoder_init(&decoder, arch))
 		return;
 	print_filter(&decoder, pad->site, out);

@@ -31,8 +31,15 @@ bool location_pad_plant(const struct location_pad *pad, struct location *locatio
 /** Adds what the filter has counted; and begins anew. */
 void location_pad_add_counts(const struct location_pad *pad, struct counts *counts);
 void location_pad_reset_counts(const struct location_pad *pad);
-/** Appends what `monitor explain` has to say of it. */
-void location_pad_explain(const struct location_pad *pad, const struct arch_ops *arch,
-			  struct buffer *out);
+
+/** Why there is none, for people; NULL: there is one. */
+const char *location_pad_why_none(const struct location_pad *pad);
+/** Why one that is there does not filter; NULL: it does. */
+const char *location_pad_why_no_filter(const struct location_pad *pad);
+/** Appends lines on both. */
+void location_pad_tell(const struct location_pad *pad, struct buffer *out);
+/** Appends the code of one that is there, a line each instruction. */
+void location_pad_print(const struct location_pad *pad, const struct arch_ops *arch,
+			struct buffer *out);
 
 #endif

@@ -21,6 +21,7 @@
 #include "gdbstub/stops/pending.h"
 #include "gdbstub/run/proceed.h"
 #include "gdbstub/pads/leftovers.h"
+#include "gdbstub/control/pace.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 
 void run_init(struct run *run)
@@ -108,7 +109,7 @@ static void run_on(struct run *run, struct inferior *inferior)
 	FOREACH_THREAD (thread, inferior)
 		thread->control->action.kind = RESUME_CONTINUE;
 	inferior->control->awaited = true;
-	run->running = true;
+	pace_set_running(run, true);
 	proceed_all(run);
 }
 
@@ -194,7 +195,7 @@ static void end_leaving(struct run *run)
 		run->interrupt_requested = false;
 	proceed_all(run);
 	if (run->non_stop)
-		run->running = client_view_any_resumed(run);
+		pace_set_running(run, client_view_any_resumed(run));
 }
 
 void run_detach(struct run *run, struct inferior *inferior, int signal)
@@ -233,7 +234,7 @@ struct error *run_leave(struct run *run, struct inferior *inferior)
 		thread->control->fresh = true;
 	}
 	error = run_resume(run);
-	run->running = run->non_stop && client_view_any_resumed(run);
+	pace_set_running(run, run->non_stop && client_view_any_resumed(run));
 	return error;
 }
 
@@ -250,6 +251,6 @@ void run_rejoin(struct run *run)
 		inferior->control->hidden = false;
 		inferior->unattended = false;
 	}
-	run->running = true;
+	pace_set_running(run, true);
 	run_halt(run);
 }

@@ -31,6 +31,7 @@
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/run/proceed.h"
 #include "gdbstub/run/retired.h"
+#include "gdbstub/control/pace.h"
 #include "gdbstub/control/ready.h"
 #include "gdbstub/hits/replay.h"
 #include "gdbstub/stops/stale.h"
@@ -260,7 +261,7 @@ struct error *run_resume(struct run *run)
 	if (error)
 		forget_fresh(run);
 	else
-		run->running = !run->non_stop || client_view_any_resumed(run);
+		pace_set_running(run, !run->non_stop || client_view_any_resumed(run));
 	/* The client asked before it resumed: nobody is to run. */
 	if (!error && run->interrupt_requested)
 		interrupt_answer_at_once(run);
@@ -339,7 +340,7 @@ static void report(struct run *run, const struct stop *stop)
 		clear_action(thread);
 		client_view_reported(thread->inferior);
 	}
-	run->running = run->non_stop && client_view_any_resumed(run);
+	pace_set_running(run, run->non_stop && client_view_any_resumed(run));
 }
 
 /* In non-stop mode one at a time. */
@@ -393,7 +394,7 @@ static bool report_no_resumed(struct run *run, struct stop *stop)
 		return false;
 	*stop = (struct stop){.kind = STOP_NO_RESUMED};
 	report(run, stop);
-	run->running = false;
+	pace_set_running(run, false);
 	return true;
 }
 
@@ -515,7 +516,7 @@ void run_halt(struct run *run)
 		return;
 	halt_all(run);
 	engines_print_output(&run->engines, true);
-	run->running = false;
+	pace_set_running(run, false);
 	clear_actions(run);
 	run->last.kind = STOP_NONE;
 }

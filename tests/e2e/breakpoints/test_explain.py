@@ -7,17 +7,26 @@ from test_protocol import start, symbol
 from uprobes import need_uprobes
 
 
-def explain(t, setup, location, program="conditions", arguments=(), go="main", start=None):
-    """What is said of the location after the setup and one more stop."""
+SCRIPT = harness.ROOT / "scripts" / "truehit-gdb.py"
+
+
+def explain(t, setup, location, program="conditions", arguments=(), go="main", start=None,
+            part=None):
+    """What is said of the location after the setup and one more stop; with a part of it,
+    what is said of that, too."""
     path = t.prog(program)
     server = t.server(path, *arguments, **(start or {}))
     gdb = t.gdb(server, f"tbreak {go}", *setup, prog=path, python=f'''
 run("continue")
-emit(text=run("monitor explain {location}"))
+emit(text=run("monitor explain {location}"),
+     part=run("monitor explain {location} {part}") if {part!r} else None)
 ''')
-    text = gdb.results[0]["text"]
-    t.note(text)
-    return text
+    result = gdb.results[0]
+    t.note(result["text"])
+    if not part:
+        return result["text"]
+    t.note(result["part"])
+    return result["text"], result["part"]
 
 
 def sections(text):
@@ -28,7 +37,8 @@ def sections(text):
 @harness.machines("main", "on=x86_64")
 def test_decided_in_the_kernel(t):
     need_uprobes(t)
-    text = explain(t, ["monitor set engine uprobe", "break body if i == 7 && n > 3"], "body")
+    text, program = explain(t, ["monitor set engine uprobe", "break body if i == 7 && n > 3"],
+                            "body", part="bpf")
     parts = sections(text)
     t.match(r"^Location \d+: break \*0x[0-9a-f]+, body\+0x[0-9a-f]+ \(process \d+\)$", text)
     t.match(r"^ +engine: +uprobe: ", parts["Location"])
@@ -36,22 +46,98 @@ def test_decided_in_the_kernel(t):
     t.match(r"^ +decided by: +kernel$", parts["Location"])
     t.match(r"^ +hits: +0, 0 of them true", parts["Location"])
     t.match(r"^Condition: .* == 7 && .* > 3$", parts["Condition"])
-    t.match(r"^ +\d+  reg ", parts["Condition"])
-    t.match(r"^ +\d+  end$", parts["Condition"])
-    t.match(r"^BPF program, \d+ instructions:\n +0: r6 = r1$", parts["BPF"])
-    t.match(r"^ +\d+: r2 = \*\(u64 \*\)\(r2 \+\d+\) ; 0x7$", parts["BPF"])
-    t.match(r"^ +\d+: if r\d+ != r2 goto pc[+-]\d+ <\d+>$", parts["BPF"])
-    t.match(r"^ +\d+: call bpf_probe_read_user#112$", parts["BPF"])
-    t.match(r"^ +\d+: r\d+ = \*\(u64 \*\)\(r6 \+\d+\) ; \$\w+$", parts["BPF"])
-    t.match(r"^ +\d+: exit$", parts["BPF"])
-    t.no_match(r"code 0x", parts["BPF"])
+    t.no_match(r"bytecode|BPF program|^ +\d+  reg ", text)
+    t.match(r"^BPF program, \d+ instructions:\n +0: r6 = r1$", program)
+    t.match(r"^ +\d+: r2 = \*\(u64 \*\)\(r2 \+\d+\) ; 0x7$", program)
+    t.match(r"^ +\d+: if r\d+ != r2 goto pc[+-]\d+ <\d+>$", program)
+    t.match(r"^ +\d+: call bpf_probe_read_user#112$", program)
+    t.match(r"^ +\d+: r\d+ = \*\(u64 \*\)\(r6 \+\d+\) ; \$\w+$", program)
+    t.match(r"^ +\d+: exit$", program)
+    t.no_match(r"code 0x", program)
     t.match(r"page that is read is not resident", parts["Left"])
     t.no_match(r"divisor", parts["Left"])
 
 
+def test_bytecode_on_request(t):
+    t.truehit_only("monitor explain")
+    text, code = explain(t, ["break body if i == 7 && n > 3"], "body", part="bytecode")
+    t.match(r"^Condition: .* == 7 && .* > 3$", text)
+    t.match(r"^Condition, \d+ bytes:\n +0  reg ", code)
+    t.match(r"^ +\d+  end$", code)
+
+
+def test_what_a_location_has_not(t):
+    """Neither bytecode nor a program nor a pad."""
+    t.truehit_only("monitor explain")
+    t.need_any_engine("traps of the stub's")
+    path = t.prog("conditions")
+    for part, words in (("bytecode", "gdb sent no bytecode for location 1"),
+                        ("bpf", "location 1 has no BPF program: hits stop their threads"),
+                        ("pad", "location 1 has no pad: "), ("code", "no location body code")):
+        gdb = t.gdb(t.server(path), "break body", "continue", f"monitor explain body {part}",
+                    prog=path)
+        t.match(f"^{words}", gdb.output())
+
+
+def test_the_code_of_a_pad(t):
+    need_uprobes(t)
+    text, code = explain(t, ["monitor set engine uprobe", "monitor set pads always",
+                             "break *body if i == 70000"], "body", part="pad")
+    if "The trap is in a pad" not in text:
+        t.skip("no pad: " + text.partition("No pad: ")[2].partition("\n")[0])
+    t.no_match(r"^ +0x[0-9a-f]+  ", text)
+    t.match(r"^The trap, and the instructions [^$]*\n +0x[0-9a-f]+  nop ", code)
+
+
+def test_costs_by_the_clock(t):
+    """Of hits that stop nobody, the time of processors is more than they have cost."""
+    t.need_kernel_conditions()
+    path = t.prog("loop")
+    gdb = t.gdb(t.server(path, "20000"), f"hbreak {t.line('loop.c', 'BODY')} if count < 0",
+                f"tbreak {t.line('loop.c', 'AFTER')}", "continue", prog=path,
+                python='emit(text=run("monitor explain 1"))')
+    t.match(r"^ +measured: +at most [\d.]+ (us|ns) a hit: 20,000 in \d+\.\d{3} s of processors",
+            gdb.results[0]["text"])
+
+
+def test_costs_of_hits_that_stop(t):
+    t.truehit_only("monitor explain")
+    path = t.prog("loop")
+    gdb = t.gdb(t.server(path, "2000"), "monitor set engine ptrace", "monitor set pads off",
+                f"break {t.line('loop.c', 'BODY')} if count == 1990", "continue", prog=path,
+                python='''
+text = run("monitor explain 1")
+run("monitor reset")
+emit(text=text, after=run("monitor explain 1"))
+''')
+    t.match(r"^ +measured: +at most [\d.]+ us a hit: 1,99\d in \d+\.\d{3} s in which the program "
+            r"ran$", gdb.results[0]["text"])
+    t.no_match("measured", gdb.results[0]["after"])
+
+
+def test_a_condition_about_one_call(t):
+    """gdb's extension guards it by the frame; people read where it holds."""
+    t.need_breakpoint_registers()
+    t.need_x86()
+    t.truehit_only("monitor explain")
+    path = t.prog("loop")
+    gdb = t.gdb(t.server(path, "20"), f"break {t.line('loop.c', 'BODY')}", "continue", "delete",
+                "watch count if count == 5 && i == 4", "continue", prog=path,
+                first=[f"source {SCRIPT}"], python='''
+numbers = [line.split()[0] for line in run("monitor breakpoints").splitlines()
+           if " watch " in line]
+emit(text=run(f"monitor explain {numbers[0]}"))
+''')
+    text = gdb.results[0]["text"]
+    t.match(r"^Condition: \(s64\)\$rbp\[-\d+\] == 5 && .* == 4, where \$rip is 0x[0-9a-f]+ to 0x[0-9a-f]+ and "
+            r"\$rbp is 0x[0-9a-f]+; elsewhere gdb decides$", text)
+    t.match(r"^  It is about variables of one call, while that is at main\+0x[0-9a-f]+ to "
+            r"main\+0x[0-9a-f]+;", text)
+
+
 def test_jumps_lead_to_instructions(t):
     t.need_kernel_conditions()
-    text = sections(explain(t, ["break body if i == 7 || g_u8 / n > 3"], "body"))["BPF"]
+    _, text = explain(t, ["break body if i == 7 || g_u8 / n > 3"], "body", part="bpf")
     numbers = [int(line.split(":")[0]) for line in text.splitlines()[1:]]
     targets = [int(number) for number in re.findall(r"goto pc.* <(-?\d+)>$", text, re.M)]
     t.check(len(targets) > 5, "jumps")
@@ -212,14 +298,15 @@ def test_commands(t):
 
 def test_commands_in_the_kernel(t):
     t.need_kernel_conditions()
-    text = explain(t, ["set dprintf-style agent", 'dprintf body,"%s\\n", &g_text[0]'], "body")
+    text, program = explain(t, ["set dprintf-style agent", 'dprintf body,"%s\\n", &g_text[0]'],
+                            "body", part="bpf")
     left = sections(text)["Left"]
     t.match(r"^  commands at hits at which\n(    - .*\n)*    - a string is too long", left)
     t.match(r"^    - the ring .* is full", left)
     # A uprobe's program looks at the instruction, too, and for restartable sequences.
     t.no_match(r"^  hits at which\n    - (?!the program has changed the instruction|"
                r"the thread is in a restartable)", left)
-    t.match(r"; records of commands$", text)
+    t.match(r"; records of commands$", program)
 
 
 def test_commands_in_the_stub(t):
@@ -274,8 +361,10 @@ def test_a_refused_program(t):
     t.note(text[-1500:])
     t.match(r"^ +decided by: +stub; the kernel refused", text)
     t.match(r"^Condition: reg .*\.\.\.$", text)
-    t.match(r"^BPF program, \d+ instructions, which was refused:$", text)
     t.match(r"^  every hit: ", text)
-    t.match(r"^    processed \d+ insns", text)
+    t.no_match("processed", text)
+    program = client.monitor("explain triple bpf")
+    t.match(r"^BPF program, \d+ instructions, which was refused:$", program)
+    t.match(r"^    processed \d+ insns", program)
     t.match("^T05", client.ask("vCont;c"), "the stop")
     t.match(r"^ +hits: +1, 1 of them true; left to the stub: 1$", client.monitor("explain 1"))

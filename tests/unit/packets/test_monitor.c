@@ -59,7 +59,7 @@ void breakpoints_reset_counts(struct breakpoints *of)
 	resets++;
 }
 
-/* The only location is "2". */
+/* The only location is "2", in a function with blanks in its name. */
 struct error *location_named(struct inferior *of, const char *text,
 			     struct location **ret)
 {
@@ -67,12 +67,22 @@ struct error *location_named(struct inferior *of, const char *text,
 
 	cr_assert_eq(of, &inferior);
 	*ret = &location;
-	return strcmp(text, "2") == 0 ? NULL : error_create(0, "no location %s", text);
+	return strcmp(text, "2") == 0 || strcmp(text, "f(int, bpf)") == 0
+		       ? NULL
+		       : error_create(0, "no location %s", text);
 }
 
-void location_explain(struct location *location, struct buffer *out)
+enum explain_part explain_part_named(const char *word)
 {
-	buffer_printf(out, "about %d\n", location->shown_number);
+	return strcmp(word, "bpf") == 0 ? EXPLAIN_BPF : EXPLAIN_PAGE;
+}
+
+struct error *location_explain(struct location *location, enum explain_part part,
+			       struct buffer *out)
+{
+	buffer_printf(out, "%s %d\n", part == EXPLAIN_BPF ? "program of" : "about",
+		      location->shown_number);
+	return NULL;
 }
 
 struct error *ignore_next(struct inferior *of, const char *args, struct buffer *out)
@@ -234,6 +244,11 @@ Test(monitor, commands_reach_their_handlers)
 	assert_failure("breakpoints some", "breakpoints takes nothing or all");
 	assert_text("engines", "the engines\nthe slots\n");
 	assert_text("explain 2", "about 2\n");
+	assert_text("explain 2  bpf", "program of 2\n");
+	assert_text("explain f(int, bpf)", "about 2\n");
+	assert_text("explain f(int, bpf) bpf", "program of 2\n");
+	assert_failure("explain 2 code", "no location 2 code\n");
+	assert_failure("explain bpf", "no location bpf\n");
 	assert_text("ignore 2 17", "ignore <2 17>\n");
 	assert_text("until-hit 2 17", "until-hit <2 17>\n");
 	assert_text("until-state 2 rax=1", "until-state <2 rax=1>\n");
@@ -277,7 +292,8 @@ Test(monitor, arguments_are_checked)
 	assert_failure("help me", "Usage: monitor help\n");
 	assert_failure("exit now", "Usage: monitor exit\n");
 	cr_assert_not(client.session.exit_server);
-	assert_failure("explain", "Usage: monitor explain <LOCATION>\n");
+	assert_failure("explain",
+		       "Usage: monitor explain <LOCATION> [bytecode|bpf|pad]\n");
 	assert_failure("explain 3", "no location 3\n");
 	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
 	assert_failure("set debug nonsense", "unknown debug category 'nonsense'");
