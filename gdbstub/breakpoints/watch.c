@@ -219,7 +219,34 @@ bool watch_hit_looks_after(struct location *location)
 
 /* ---- the client looks ---- */
 
-/* It compares the values of all its watchpoints that have the address. */
+/* It compares the values of all its watchpoints that have an address of the stop. */
+static bool is_looked_at(const struct location *location, const struct stop *stop)
+{
+	if (overlaps(location, stop->addr, 1))
+		return true;
+	for (unsigned int i = 0; i < stop->nothers; i++) {
+		if (overlaps(location, stop->others[i].addr, 1))
+			return true;
+	}
+	return false;
+}
+
+/* What the stop's hit of the location has changed, if it is one of those that have hit;
+ * which, their bytes tell. */
+static struct watch_values values_of(const struct location *location,
+				     const struct stop *stop)
+{
+	if (location->addr == stop->addr && location->len == stop->values.len)
+		return stop->values;
+	for (unsigned int i = 0; i < stop->nothers; i++) {
+		const struct watch_hit *other = &stop->others[i];
+
+		if (location->addr == other->addr && location->len == other->values.len)
+			return other->values;
+	}
+	return (struct watch_values){0};
+}
+
 void watch_told(const struct thread *thread, const struct stop *stop)
 {
 	struct location *location;
@@ -228,7 +255,7 @@ void watch_told(const struct thread *thread, const struct stop *stop)
 		       watch_link) {
 		struct watch *watch = &location->watch;
 
-		if (!watch->filters || !overlaps(location, stop->addr, 1))
+		if (!watch->filters || !is_looked_at(location, stop))
 			continue;
 		watch->guessed |= watch->reader != 0;
 		watch->reader = thread->tid;
@@ -238,9 +265,7 @@ void watch_told(const struct thread *thread, const struct stop *stop)
 			thread_get_pc(thread, &watch->at);
 			watch_last_doubt(watch_last(location));
 		}
-		watch->hit = (struct watch_values){0};
-		if (location->addr == stop->addr && location->len == stop->values.len)
-			watch->hit = stop->values;
+		watch->hit = values_of(location, stop);
 	}
 }
 

@@ -23,6 +23,7 @@ struct session {
 	bool error_message;    /* any error may be a text */
 	bool reads_target_xml; /* it reads target descriptions, or has read ours */
 	bool single_argument;  /* vRun brings all arguments in one string */
+	bool several_watches;  /* a stop may name several watchpoints */
 
 	/* What lldb has asked for, by packets of its own. */
 	bool lldb;	    /* any of these: it is lldb, or knows its forms */

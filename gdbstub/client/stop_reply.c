@@ -18,6 +18,20 @@ static const char *watch_name(enum breakpoint_type type)
 	}
 }
 
+static void print_watch(enum breakpoint_type type, uint64_t addr, struct buffer *out)
+{
+	buffer_printf(out, "%s:%llx;", watch_name(type), (unsigned long long)addr);
+}
+
+/* Older clients take the last address for the only one. */
+static void print_watches(const struct stop *stop, const struct session *session,
+			  struct buffer *out)
+{
+	print_watch(stop->watch, stop->addr, out);
+	for (unsigned int i = 0; session->several_watches && i < stop->nothers; i++)
+		print_watch(stop->others[i].type, stop->others[i].addr, out);
+}
+
 static void print_child(const char *what, const struct stop *stop,
 			const struct session *session, struct buffer *out)
 {
@@ -44,8 +58,7 @@ static void print_reason(const struct stop_reply *reply, const struct session *s
 			buffer_append_string(out, "hwbreak:;");
 		break;
 	case STOP_WATCH:
-		buffer_printf(out, "%s:%llx;", watch_name(stop->watch),
-			      (unsigned long long)stop->addr);
+		print_watches(stop, session, out);
 		break;
 	case STOP_FORK:
 		print_child("fork", stop, session, out);

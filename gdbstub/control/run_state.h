@@ -23,6 +23,7 @@ struct run_wishes {
 	bool no_resumed;    /* STOP_NO_RESUMED */
 	bool thread_events; /* STOP_CREATED, STOP_THREAD_EXITED of all threads */
 	bool all_stops;	    /* all-stop mode: of all threads at once (told.h) */
+	bool all_watches;   /* of all watchpoints that an access has hit */
 };
 
 /** Does the client only continue (gdbstub/run/continuation.h)? */

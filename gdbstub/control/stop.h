@@ -33,6 +33,13 @@ enum stop_kind {
 	STOP_NO_RESUMED,     /* no thread that was resumed is left */
 };
 
+/** A watchpoint that was hit. */
+struct watch_hit {
+	enum breakpoint_type type;
+	uint64_t addr;
+	struct watch_values values; /* what its value filter has compared */
+};
+
 /** One stop as the client is told of it. */
 struct stop {
 	enum stop_kind kind;
@@ -42,8 +49,12 @@ struct stop {
 	enum breakpoint_type watch; /* STOP_WATCH: which kind */
 	uint64_t addr;		    /* STOP_WATCH: the watched address */
 	struct watch_values values; /* STOP_WATCH: what its value filter has compared */
+	struct watch_hit others[HITS_MAX - 1]; /* STOP_WATCH: what the same access has
+						* hit, too, for clients that are told of
+						* all (run_wishes.all_watches) */
+	unsigned int nothers;
 	bool looks;   /* STOP_SIGNAL: the end of the step after a STOP_WATCH, of which
-		       * it has .watch, .addr, .values */
+		       * it has .watch, .addr, .values, .others */
 	bool stepped; /* STOP_SIGNAL: the end of a client's step, and nothing else */
 	pid_t child;  /* STOP_FORK, STOP_VFORK, STOP_CLONE */
 	int syscall;  /* STOP_SYSCALL_ENTRY, STOP_SYSCALL_RETURN */

@@ -59,9 +59,9 @@ static bool hit_matters(struct hit *hit, struct thread *thread)
 }
 
 /*
- * A stop names one watched address, and gdb looks only at watchpoints that have it
- * (breakpoint.c, watchpoints_triggered). Of two that overlap, both have the higher
- * one's.
+ * Before gdb 18 a stop names one watched address, and gdb looks only at watchpoints
+ * that have it (breakpoint.c, watchpoints_triggered). Of two that overlap, both have
+ * the higher one's.
  */
 static bool is_better(const struct location *first, const struct location *other)
 {
@@ -69,17 +69,35 @@ static bool is_better(const struct location *first, const struct location *other
 	       other->addr > first->addr && other->addr - first->addr < first->len;
 }
 
-/* The one that is not chosen is told if it has the chosen one's address (watch_told).
- */
 static const struct hit *choose(const struct hit *first, const struct hit *other)
 {
 	bool better = !first || (is_sure(first) == is_sure(other)
 					 ? is_better(first->location, other->location)
 					 : is_sure(other));
 
-	if (first)
-		watch_untold(better ? first->location : other->location);
 	return better ? other : first;
+}
+
+/* Has the stop room for the other one, too? */
+static bool goes_along(const struct hit *other, const struct hit *told)
+{
+	return other->location->type > BREAKPOINT_HARDWARE && !other->late &&
+	       told->location->type > BREAKPOINT_HARDWARE && !told->late;
+}
+
+/* What is not told as such may be told all the same, by the chosen one's address
+ * (watch_told). */
+static void leave_others_untold(struct hits *hits, const struct hit *told,
+				bool all_watches)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		struct hit *hit = &hits->hit[i];
+
+		if (!hit->told || hit == told || (all_watches && goes_along(hit, told)))
+			continue;
+		hit->told = false;
+		watch_untold(hit->location);
+	}
 }
 
 static void step_over_for_look(struct thread *thread, const struct hits *hits)
@@ -92,8 +110,7 @@ static void step_over_for_look(struct thread *thread, const struct hits *hits)
 
 /* Hits that are decided after the access: it is made, unless the client is told of
  * another one that comes before it. Then it makes a step, and decides itself. */
-static void look_later(const struct hits *hits, struct thread *thread,
-		       const struct hit *told)
+static void look_later(struct hits *hits, struct thread *thread, const struct hit *told)
 {
 	if (!told) {
 		if (look_begin(thread, hits))
@@ -110,12 +127,12 @@ static void look_later(const struct hits *hits, struct thread *thread,
 			continue;
 		if (hits->hit[i].verdict != HIT_TRUE)
 			counts_add(&location->counts, thread->tid, &counts);
-		watch_untold(location);
+		hits->hit[i].told = true;
 	}
 }
 
 const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
-				const struct output *output)
+				const struct output *output, bool all_watches)
 {
 	const struct hit *told = NULL;
 	bool later = false;
@@ -128,16 +145,19 @@ const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
 		if (look_is_needed(&hits->hit[i]) ||
 		    !hit_matters(&hits->hit[i], thread))
 			continue;
-		if (location->commands.list.count > 0 && !hits->hit[i].late)
+		if (location->commands.list.count > 0 && !hits->hit[i].late) {
 			evaluate_commands(location, thread, output);
-		else
-			told = choose(told, &hits->hit[i]);
+			continue;
+		}
+		hits->hit[i].told = true;
+		told = choose(told, &hits->hit[i]);
 	}
 	if (later)
 		look_later(hits, thread, told);
 	/* It is shown as it is, or nobody is told of it. */
 	else if (look_has_ended(thread) && (!told || !told->before))
 		look_forget(thread);
+	leave_others_untold(hits, told, all_watches);
 	return told;
 }
 

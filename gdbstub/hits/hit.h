@@ -13,9 +13,11 @@ void hits_collect(struct engines *engines, const struct event *event,
  * The hit to tell the client of, one with a true condition, or NULL: evaluates
  * what no kernel program has decided (an evaluation that fails counts as true), and
  * counts. A true hit of a location with commands runs them instead, as gdbserver does.
+ * It is .told then, and with it, if it is a watchpoint's and the client hears of
+ * @all_watches, those of the other watchpoints that the access has hit.
  */
 const struct hit *hits_evaluate(struct hits *hits, struct thread *thread,
-				const struct output *output);
+				const struct output *output, bool all_watches);
 /** None of the hits is told: the thread goes on past them. */
 void hits_pass(const struct hits *hits, struct thread *thread);
 /**

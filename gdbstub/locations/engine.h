@@ -159,6 +159,7 @@ struct hit {
 	/* The thread is not where it hit, nor can be moved there: nothing more can be
 	 * evaluated, but it is told. */
 	bool late;
+	bool told; /* true, and the client's to hear of: hits_evaluate() says so */
 };
 
 enum { HITS_MAX = 8 };

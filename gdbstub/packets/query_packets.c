@@ -35,6 +35,7 @@ static const struct {
 	{"error-message+", offsetof(struct session, error_message)},
 	{"xmlRegisters=", offsetof(struct session, reads_target_xml)},
 	{"single-inf-arg+", offsetof(struct session, single_argument)},
+	{"multi-wp-addr+", offsetof(struct session, several_watches)},
 };
 
 static void note_feature(struct session *session, struct cursor feature)
@@ -60,6 +61,7 @@ struct error *packet_qSupported(struct client *client, struct cursor *args,
 	client->run->wishes.no_resumed = client->session.no_resumed;
 	client->run->wishes.fork = client->session.fork_events;
 	client->run->wishes.vfork = client->session.vfork_events;
+	client->run->wishes.all_watches = client->session.several_watches;
 	buffer_printf(reply, "PacketSize=%x", RSP_PACKET_SIZE);
 	packet_append_features(client->session.disabled, reply);
 	buffer_append_char(reply, ';');

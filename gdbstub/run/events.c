@@ -26,7 +26,22 @@
 
 /* ---- events ---- */
 
-static struct stop hit_stop(const struct hit *hit)
+/* A stop at watchpoints is about all those that are told together. */
+static void add_others(struct stop *stop, const struct hits *hits,
+		       const struct hit *first)
+{
+	for (unsigned int i = 0; i < hits->count; i++) {
+		const struct hit *hit = &hits->hit[i];
+
+		if (hit->told && hit != first)
+			stop->others[stop->nothers++] =
+				(struct watch_hit){.type = hit->location->type,
+						   .addr = hit->location->addr,
+						   .values = hit->values};
+	}
+}
+
+static struct stop hit_stop(const struct hits *hits, const struct hit *hit)
 {
 	const struct location *location = hit->location;
 	struct stop stop = {
@@ -42,6 +57,7 @@ static struct stop hit_stop(const struct hit *hit)
 	else
 		stop.kind = STOP_WATCH;
 	stop.watch = location->type;
+	add_others(&stop, hits, hit);
 	return stop;
 }
 
@@ -183,7 +199,8 @@ static const struct hit *take_hits(struct run *run, const struct event *event,
 	if (alone_is_stepping(run, thread) && event->kind == EVENT_SIGNAL &&
 	    ends_step(event))
 		look_end(thread, hits);
-	hit = hits_evaluate(hits, thread, control_output(run, thread->inferior));
+	hit = hits_evaluate(hits, thread, control_output(run, thread->inferior),
+			    run->wishes.all_watches);
 	/* A watchpoint's hit is shown after the instruction. */
 	if (!hit || hit->location->type > BREAKPOINT_HARDWARE)
 		hits_pass(hits, thread);
@@ -209,7 +226,8 @@ static bool is_in_hardware_too(const struct thread *thread,
 	return false;
 }
 
-static void on_true_hit(struct run *run, struct thread *thread, const struct hit *hit)
+static void on_true_hit(struct run *run, struct thread *thread, const struct hits *hits,
+			const struct hit *hit)
 {
 	const struct location *location = hit->location;
 
@@ -218,7 +236,7 @@ static void on_true_hit(struct run *run, struct thread *thread, const struct hit
 	/* It has executed a trap: hardware there has had its say before. */
 	else if (location->trap && is_in_hardware_too(thread, location))
 		thread_hit_no_more(thread);
-	pending_set(run, thread, hit_stop(hit));
+	pending_set(run, thread, hit_stop(hits, hit));
 }
 
 static void on_signal(struct run *run, const struct event *event)
@@ -238,7 +256,7 @@ static void on_signal(struct run *run, const struct event *event)
 		if (!hits.signal_is_ours && !hits.signal_comes_again &&
 		    !ends_step(event))
 			thread->pending = *event;
-		on_true_hit(run, thread, hit);
+		on_true_hit(run, thread, &hits, hit);
 		return;
 	}
 	if (hits.signal_is_ours)
@@ -260,7 +278,7 @@ static bool is_quiet_hit(struct run *run, const struct event *event)
 	const struct hit *hit = take_hits(run, event, &hits);
 
 	if (hit)
-		on_true_hit(run, event->thread, hit);
+		on_true_hit(run, event->thread, &hits, hit);
 	return hit;
 }
 

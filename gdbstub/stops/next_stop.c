@@ -157,6 +157,7 @@ void next_stop_take_of(struct run *run, struct thread *thread, struct stop *stop
 	if (!thread->control->pending_stop->replayed &&
 	    replay_begin(thread, &thread->control->pending_stop->stop)) {
 		thread->control->pending_stop->replayed = true;
+		stop->nothers = 0; /* of the picture they know nothing */
 		return;
 	}
 	pending_clear(thread);

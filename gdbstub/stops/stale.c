@@ -26,36 +26,68 @@ static bool hit_is_ignored(struct thread *thread, struct location *location)
 	return true;
 }
 
-static bool hit_is_stale(struct thread *thread, const struct stop *stop,
-			 enum breakpoint_type type)
+static bool hit_is_stale(struct thread *thread, enum breakpoint_type type,
+			 uint64_t addr)
 {
 	struct location *location =
-		breakpoints_wanted(thread->inferior->breakpoints, type, stop->addr);
+		breakpoints_wanted(thread->inferior->breakpoints, type, addr);
 	uint64_t pc;
 
 	if (!location)
 		return true;
 	if (type <= BREAKPOINT_HARDWARE &&
-	    (thread_get_pc(thread, &pc) < 0 || pc != stop->addr))
+	    (thread_get_pc(thread, &pc) < 0 || pc != addr))
 		return true;
 	return hit_is_ignored(thread, location);
 }
 
+static void drop_stale_others(struct thread *thread, struct stop *stop)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < stop->nothers; i++) {
+		if (!hit_is_stale(thread, stop->others[i].type, stop->others[i].addr))
+			stop->others[kept++] = stop->others[i];
+	}
+	stop->nothers = kept;
+}
+
+/* The last of the others takes the place of the one that is gone. */
+static bool promote_other(struct stop *stop)
+{
+	const struct watch_hit *other;
+
+	if (stop->nothers == 0)
+		return false;
+	other = &stop->others[--stop->nothers];
+	stop->watch = other->type;
+	stop->addr = other->addr;
+	stop->values = other->values;
+	return true;
+}
+
+/* The stop is about those watchpoints that are left. */
+static bool watches_are_stale(struct thread *thread, struct stop *stop)
+{
+	drop_stale_others(thread, stop);
+	return hit_is_stale(thread, stop->watch, stop->addr) && !promote_other(stop);
+}
+
 /* Is a stop of its thread's nothing to its client any more? The client makes the step
  * that it has been promised (look_after.h), or does without. */
-static bool is_stale(struct thread *thread, const struct pending_stop *pending)
+static bool is_stale(struct thread *thread, struct pending_stop *pending)
 {
-	const struct stop *stop = &pending->stop;
+	struct stop *stop = &pending->stop;
 
 	if (look_is_shown(thread) || pending->step_ended)
 		return thread->control->action.kind == RESUME_CONTINUE;
 	switch (stop->kind) {
 	case STOP_SWBREAK:
-		return hit_is_stale(thread, stop, BREAKPOINT_SOFTWARE);
+		return hit_is_stale(thread, BREAKPOINT_SOFTWARE, stop->addr);
 	case STOP_HWBREAK:
-		return hit_is_stale(thread, stop, BREAKPOINT_HARDWARE);
+		return hit_is_stale(thread, BREAKPOINT_HARDWARE, stop->addr);
 	case STOP_WATCH:
-		return hit_is_stale(thread, stop, stop->watch);
+		return watches_are_stale(thread, stop);
 	case STOP_SYSCALL_ENTRY:
 	case STOP_SYSCALL_RETURN:
 		return !syscalls_wanted(&thread->inferior->syscalls, stop->syscall);

@@ -71,6 +71,24 @@ Test(stop_reply, watchpoints)
 	expect(stop, 5, &nothing, "T05awatch:7fffffffe018;10:0011;thread:1001;core:3;");
 }
 
+/* Older clients take the last one for the only one. */
+Test(stop_reply, several_watchpoints)
+{
+	const struct session several = {.several_watches = true};
+	const struct stop stop = {
+		.kind = STOP_WATCH,
+		.watch = WATCHPOINT_WRITE,
+		.addr = 0x1018,
+		.others = {{.type = WATCHPOINT_READ, .addr = 0x1018},
+			   {.type = WATCHPOINT_ACCESS, .addr = 0x101c}},
+		.nothers = 2,
+	};
+
+	expect(stop, 5, &several,
+	       "T05watch:1018;rwatch:1018;awatch:101c;10:0011;thread:1001;core:3;");
+	expect(stop, 5, &nothing, "T05watch:1018;10:0011;thread:1001;core:3;");
+}
+
 Test(stop_reply, exec)
 {
 	struct stop stop = {.kind = STOP_EXEC, .signal = SIGTRAP};
