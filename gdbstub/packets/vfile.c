@@ -103,10 +103,11 @@ static int host_open_flags(uint64_t fileio)
 	return fileio == 0 ? flags : -1;
 }
 
-/* File types that the protocol knows have the numbers that Linux has. */
+/* File types that the protocol knows have the numbers that Linux has. It knows no
+ * symbolic links, of which clients get the permissions alone. */
 static uint32_t fileio_mode(mode_t mode)
 {
-	bool known = S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode) || S_ISLNK(mode);
+	bool known = S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode);
 
 	return (mode & 0777) | (known ? mode & S_IFMT : 0);
 }
