@@ -46,8 +46,8 @@ void ignore_describe(struct location *location, struct buffer *out)
 		buffer_printf(out, "ignores its next %" PRId64 " hits", left);
 }
 
-/* Cuts the last word off @text and returns it; NULL: there is but one. */
-static char *cut_last_word(char *text)
+/* NULL: there is but one. */
+static char *last_word(char *text)
 {
 	char *end = text + strlen(text), *word;
 
@@ -56,10 +56,14 @@ static char *cut_last_word(char *text)
 	word = end;
 	while (word > text && !isblank((unsigned char)word[-1]))
 		word--;
-	if (word == text)
-		return NULL;
-	word[-1] = '\0';
-	return word;
+	return word == text ? NULL : word;
+}
+
+/* What is before it, without the blanks between. */
+static void cut_off(char *text, char *word)
+{
+	while (word > text && isblank((unsigned char)word[-1]))
+		*--word = '\0';
 }
 
 static bool parse_count(const char *text, int64_t *count)
@@ -78,13 +82,14 @@ static struct error *parse(struct inferior *inferior, const char *args,
 			   int64_t *count)
 {
 	_cleanup_free_ char *text = strdup(args);
-	const char *number = text ? cut_last_word(text) : NULL;
+	char *number = text ? last_word(text) : NULL;
 
 	if (!text)
 		return error_create(ENOMEM, "the name of a location");
 	if (!number || !parse_count(number, count) || *count < least)
 		return error_create(0, "expected a location and %s (%d to %d)", what,
 				    least, GATE_MAX);
+	cut_off(text, number);
 	return location_named(inferior, text, location);
 }
 
@@ -129,15 +134,15 @@ struct error *ignore_all(struct inferior *inferior, const char *args,
 			 struct buffer *out)
 {
 	_cleanup_free_ char *text = strdup(args);
-	const char *word = text ? cut_last_word(text) : NULL;
-	bool on = !word || strcmp(word, "on") == 0;
+	char *word = text ? last_word(text) : NULL;
+	bool on = !word || strcmp(word, "off") != 0;
 	struct location *location;
 	struct error *error;
 
 	if (!text)
 		return error_create(ENOMEM, "count");
-	if (!on && strcmp(word, "off") != 0)
-		return error_create(0, "expected on or off, not '%s'", word);
+	if (word && (!on || strcmp(word, "on") == 0))
+		cut_off(text, word);
 	error = location_named(inferior, text, &location);
 	if (error)
 		return error;

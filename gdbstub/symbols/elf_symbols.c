@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gdbstub/base/demangle.h"
 #include "gdbstub/symbols/elf_hooks.h"
 #include "gdbstub/symbols/elf_sequences.h"
 #include "gdbstub/symbols/elf_stacks.h"
@@ -240,14 +241,14 @@ bool elf_symbols_covers(struct elf_symbols *symbols, const char *name, uint64_t 
 		const char *other = symbol_at(symbols, i, &sym, &start);
 
 		if (!other || addr < start || addr - start >= sym.st_size ||
-		    strcmp(other, name) != 0)
+		    !demangle_is_named(other, name))
 			continue;
 		*offset = addr - start;
 		return true;
 	}
 	/* The one that is shown; one without a size has the address only there. */
 	shown = elf_symbols_name(symbols, addr, offset);
-	return shown && strcmp(shown, name) == 0;
+	return shown && demangle_is_named(shown, name);
 }
 
 void elf_symbols_each(struct elf_symbols *symbols,

@@ -169,14 +169,36 @@ static void append_offset(struct buffer *out, uint64_t offset)
 		buffer_printf(out, "+0x%llx", (unsigned long long)offset);
 }
 
+/* Nothing that the reader says is believed to end. */
+static bool ask_name(struct symbols *symbols, uint64_t addr, struct mapped_file **file)
+{
+	struct reader_reply *reply = &symbols->reply;
+
+	if (!ask_at(symbols, READER_NAME, addr, file) || reply->number == 0)
+		return false;
+	reply->name[READER_NAME_MAX - 1] = reply->shown[READER_NAME_MAX - 1] = '\0';
+	return true;
+}
+
+const char *symbols_name(struct symbols *symbols, uint64_t addr, uint64_t *offset)
+{
+	struct mapped_file *file;
+
+	if (!ask_name(symbols, addr, &file))
+		return NULL;
+	*offset = symbols->reply.offset;
+	return symbols->reply.name;
+}
+
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out)
 {
 	struct mapped_file *file;
 	const char *slash;
 
-	if (ask_at(symbols, READER_NAME, addr, &file) && symbols->reply.number != 0) {
-		symbols->reply.text[READER_TEXT_MAX - 1] = '\0';
-		buffer_append_string(out, symbols->reply.text);
+	if (ask_name(symbols, addr, &file)) {
+		buffer_append_string(out, symbols->reply.shown[0] != '\0'
+						  ? symbols->reply.shown
+						  : symbols->reply.name);
 		append_offset(out, symbols->reply.offset);
 	} else if (file) {
 		slash = strrchr(file->name, '/');

@@ -23,10 +23,15 @@ struct symbols *symbols_create(struct inferior *inferior);
 void symbols_destroy(struct symbols *symbols);
 
 /**
- * Appends "name+0x12" ("name" at its start), or "file.so+0x1234" where no symbol
- * covers the address, or nothing where no file is mapped.
+ * Appends "name+0x12" ("name" at its start), as the source has the name if that is
+ * known, or "file.so+0x1234" where no symbol covers the address, or nothing where no
+ * file is mapped.
  */
 void symbols_print(struct symbols *symbols, uint64_t addr, struct buffer *out);
+
+/** The name as it is in the file, until the next question; NULL: none covers the
+ * address. *offset: from its start. */
+const char *symbols_name(struct symbols *symbols, uint64_t addr, uint64_t *offset);
 
 /** Appends what could not be found out, and why, a line for each file; mostly nothing.
  */
@@ -69,7 +74,8 @@ enum symbols_sequences symbols_sequences(struct symbols *symbols, uint64_t addr)
  */
 bool symbols_small_stacks(struct symbols *symbols, uint64_t addr);
 
-/** Has a symbol of this name, a local one too, the address? *offset: from its start. */
+/** Has a symbol of this name (demangle_is_named), a local one too, the address?
+ * *offset: from its start. */
 bool symbols_covers(struct symbols *symbols, const char *name, uint64_t addr,
 		    uint64_t *offset);
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gdbstub/base/cleanup.h"
+#include "gdbstub/base/demangle.h"
 #include "gdbstub/symbols/elf_symbols.h"
 #include "gdbstub/symbols/symbols_confine.h"
 
@@ -161,12 +161,14 @@ static void name_symbol(struct elf_symbols *symbols, uint64_t addr,
 			struct reader_reply *reply)
 {
 	const char *name = elf_symbols_name(symbols, addr, &reply->offset);
+	_cleanup_buffer_ struct buffer shown = {0};
 
 	reply->number = name != NULL;
 	if (!name)
 		return;
-	strncpy(reply->text, name, sizeof(reply->text) - 1);
-	reply->text[sizeof(reply->text) - 1] = '\0';
+	strncpy(reply->name, name, sizeof(reply->name) - 1);
+	demangle(name, &shown);
+	strncpy(reply->shown, buffer_string(&shown), sizeof(reply->shown) - 1);
 }
 
 static void answer(struct elf_symbols *symbols, const struct reader_request *request,

@@ -17,7 +17,8 @@
 #include "gdbstub/base/patience.h"
 
 enum {
-	READER_TEXT_MAX = 32 << 10,  /* bytes of names in a question or an answer */
+	READER_TEXT_MAX = 32 << 10, /* bytes of names in a question or an answer */
+	READER_NAME_MAX = READER_TEXT_MAX / 2,
 	READER_FOUND_MAX = 1024,     /* symbols in an answer */
 	READER_MEMORY_MAX = 40 << 20 /* bytes that a reader may allocate */
 };
@@ -48,7 +49,11 @@ struct reader_reply {
 	bool lacks_packed; /* the file's packed symbols need too much memory */
 	uint64_t offset;   /* of the address in the symbol, or the code */
 	union {
-		char text[READER_TEXT_MAX]; /* the symbol's name, cut if need be */
+		struct {
+			/* The symbol's name in the file; for people, "": the same. Both
+			 * are cut if need be. */
+			char name[READER_NAME_MAX], shown[READER_NAME_MAX];
+		};
 		struct {
 			uint64_t addr;
 			uint32_t index; /* of the name in the request */

@@ -25,7 +25,7 @@ MODULES = ["virtio_pci", "virtio_blk", "virtio_console", "virtio_net"]
 # What truehit is built with, what its tests use, what makes it a system.
 PACKAGES = """
     libc6-dev libbpf-dev libelf-dev libdw-dev libcapstone-dev libsmartcols-dev
-    libcriterion-dev
+    libiberty-dev libcriterion-dev
     gdb gdbserver python3 strace libcap2-bin libc-bin
     base-files bash binutils busybox-static coreutils dash diffutils findutils gawk grep gzip
     hostname iproute2 kmod login mount procps psmisc sed tar util-linux

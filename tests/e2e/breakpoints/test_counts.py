@@ -407,5 +407,5 @@ def test_what_is_refused_is_explained(t):
     t.match(r"Usage: monitor count <LOCATION>", output)
     t.match(r"no location nothing", output)
     t.match(r"no location body 5", output)
-    t.match(r"expected on or off, not 'maybe'", output)
+    t.match(r"no location body maybe", output)
     t.match(r"no location 99", output)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The numbers by which users name locations."""
+"""The numbers and symbols by which users name locations."""
+import pathlib
+import re
+
+from test_protocol import start, symbol
 
 NUMBERS = '''
 import re
@@ -155,3 +159,36 @@ def test_many_threads_are_summed_up(t):
     t.equal(rows[0].split(), ["Num", "Thread", "Hits", "False", "True", "Maybe"], "titles")
     t.equal(len(rows), 1 + 10 + 1, "rows")
     t.match(r"^ *\d 30 other threads +90 +90 +0 ", rows[-1])
+
+
+RUST = "<alloc::string::String as core::fmt::Write>::write_str"
+
+
+def demangles(server):
+    """Has it libiberty's demanglers, and so their texts?"""
+    return b"{default arg#" in pathlib.Path(server).read_bytes()
+
+
+def test_names_of_the_source(t):
+    """C++ and Rust, in what people read and type; one that would be endless is as it is.
+    (gdb tries to write that one down when it reads the program.)"""
+    t.truehit_only("monitor breakpoints")
+    if not demangles(t.config.server):
+        t.skip("truehit was built without libiberty")
+    _, client = start(t, "mangled")
+    names = ("_ZN3foo3barEiPKc", r"_ZN58_\S*", "_RNvCs1234_7mycrate3foo", r"_Z1f1AIiiE\S*")
+    for name in names:
+        t.equal(client.ask(f"Z0,{symbol(t, 'mangled', name):x},1"), "OK", name)
+    table = client.monitor("breakpoints")
+    for number, place in enumerate(("foo::bar(int, char const*)", RUST, "mycrate::foo",
+                                    "_Z1f1AIiiES_IS0_S0_E"), 1):
+        t.match(rf"^ +{number} break 0x[0-9a-f]+ {re.escape(place)}", table)
+    for number, place in ((1, "foo::bar"), (1, "foo::bar(int,char const*)"), (2, RUST),
+                          (1, "_ZN3foo3barEiPKc"), (3, "mycrate::foo")):
+        t.match(rf"^Location {number}: break ", client.monitor(f"explain {place}"))
+    for line, words in (("count foo::bar(int, char const*)", "only count"),
+                        ("count foo::bar on", "only count"),
+                        ("count foo::bar(int, char const*)  off", "stop at"),
+                        ("ignore foo::bar(int, char const*) 0", "ignore no")):
+        t.match(rf"^Will {words} hits of break 1 at foo::bar\(int, char const\*\)\.$",
+                client.monitor(line))

@@ -78,12 +78,12 @@ Test(symbols_reader, names_and_offsets)
 {
 	give_own();
 	cr_assert_eq(reply.number, 1);
-	cr_assert_str_eq(reply.text, "begin");
+	cr_assert_str_eq(reply.name, "begin");
 	cr_assert_eq(reply.offset, 1);
 	/* It has the file by now. */
 	request.addr = (uintptr_t)end;
 	cr_assert_null(ask(-1));
-	cr_assert_str_eq(reply.text, "end");
+	cr_assert_str_eq(reply.name, "end");
 	request.forget = true;
 	cr_assert_null(ask(-1));
 	cr_assert_eq(reply.number, 0);
