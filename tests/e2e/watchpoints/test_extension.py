@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gdb's extension, scripts/truehit-gdb.py, and the packet that it hands conditions of
 watchpoints over by. What stops with it is what stops without."""
-import json
 import os
 import re
 import subprocess
 
+import dap
 import harness
+import mi
 import rsp
 
 SCRIPT = harness.ROOT / "scripts" / "truehit-gdb.py"
@@ -292,93 +293,29 @@ emit(worked=value("worked"))
 def test_mi(t):
     t.need_breakpoint_registers()
     server = t.server("COMM", t.prog("watched"))
-    gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=mi", "-iex",
-                              "set debuginfod enabled off", "-iex", "set sysroot",
-                              "-iex", f"source {SCRIPT}", t.prog("watched")],
-                          stdin=subprocess.PIPE)
-
-    def do(command, result, stop=False):
-        before = len(gdb.output())
-        gdb.process.stdin.write((command + "\n").encode())
-        gdb.process.stdin.flush()
-        wanted = re.compile(rf"^{result}.*{r'^[*]stopped.*' if stop else ''}^\(gdb\)",
-                                    re.M | re.S)
-        return harness.wait_for(lambda: wanted.search(gdb.output()[before:]), command).group(0)
-
-    do(f"-target-select remote {server.address}", r"\^connected")
-    do("-break-insert main", r"\^done")
-    do("-exec-continue", r"\^running", stop=True)
-    do("-break-watch counter", r"\^done")
-    do("-break-condition 2 counter == 44", r"\^done")
-    text = do("-exec-continue", r"\^running", stop=True)
-    t.match(r'reason="watchpoint-trigger".*new="44"', text)
-    t.match(r"truehit decides watchpoint 2",
-            do('-interpreter-exec console "truehit breakpoints"', r"~.*\^done"))
-    gdb.process.stdin.write(b"-gdb-exit\n")
-    gdb.process.stdin.close()
-    gdb.wait()
-
-
-class Dap:
-    """gdb as a debug adapter; its messages are in its output, which is a file."""
-
-    def __init__(self, t):
-        self.gdb = harness.Process(t, [t.config.gdb, "-nx", "-q", "-i=dap", "-iex",
-                                       "set debuginfod enabled off", "-iex", "set sysroot",
-                                       "-iex", f"source {SCRIPT}"], stdin=subprocess.PIPE)
-        self.sent = self.seen = 0
-
-    def send(self, command, **arguments):
-        self.sent += 1
-        body = json.dumps({"type": "request", "seq": self.sent, "command": command,
-                           "arguments": arguments})
-        self.gdb.process.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
-        self.gdb.process.stdin.flush()
-
-    def messages(self):
-        data, found = self.gdb.log.read_bytes(), []
-        for head in re.finditer(rb"Content-Length: (\d+)\r\n\r\n", data):
-            body = data[head.end():head.end() + int(head.group(1))]
-            if len(body) == int(head.group(1)):
-                found.append(json.loads(body))
-        return found
-
-    def wait(self, key, name):
-        """The next message of that kind after the last one that was waited for."""
-        def look():
-            for number, message in enumerate(self.messages()):
-                if number >= self.seen and message.get(key) == name:
-                    self.seen = number + 1
-                    return message
-            return None
-        return harness.wait_for(look, name)
-
-    def evaluate(self, line):
-        self.send("evaluate", expression=line, context="repl")
-        return self.wait("command", "evaluate")["body"]["result"]
+    gdb = mi.Mi(t, f"source {SCRIPT}", prog=t.prog("watched"))
+    gdb.connect(server)
+    gdb.ask("-break-insert main")
+    gdb.go()
+    gdb.ask("-break-watch counter")
+    gdb.ask("-break-condition 2 \"counter == 44\"")
+    stop = gdb.go()
+    t.equal((stop["reason"], stop["value"]["new"]), ("watchpoint-trigger", "44"), "the stop")
+    t.match(r"^truehit decides watchpoint 2", gdb.command("truehit breakpoints"))
+    gdb.close()
 
 
 def test_dap(t):
-    version = subprocess.run([t.config.gdb, "-nx", "-batch", "-ex", "interpreter-exec dap 1"],
-                             capture_output=True, text=True, check=False).stderr
-    if "Could not find interpreter" in version:
-        t.skip("this gdb is no debug adapter")
     server = t.server("COMM", t.prog("watched"))
-    dap = Dap(t)
-    dap.send("initialize", adapterID="e2e")
-    dap.wait("command", "initialize")
-    dap.send("attach", target=f"127.0.0.1:{server.port}", program=t.prog("watched"))
-    dap.send("setFunctionBreakpoints", breakpoints=[{"name": "main"}])
-    dap.wait("command", "setFunctionBreakpoints")
-    dap.send("configurationDone")
-    dap.wait("event", "stopped")
-    dap.send("continue", threadId=1)
-    dap.wait("event", "stopped")
-    dap.evaluate("watch counter if counter == 44")
-    dap.send("continue", threadId=1)
-    dap.wait("event", "stopped")
-    t.match(r"= 44$", dap.evaluate("print counter"))
-    t.match(DECIDED, dap.evaluate("truehit breakpoints"))
+    editor = dap.Gdb(t, f"source {SCRIPT}")
+    editor.begin("attach", {"target": server.address, "program": t.prog("watched")},
+                 functions=[{"name": "main"}])
+    editor.event("stopped")
+    editor.go_on()
+    editor.command("watch counter if counter == 44")
+    editor.go_on()
+    t.equal(editor.value("counter"), "44", "the stop")
+    t.match(DECIDED, editor.command("truehit breakpoints"))
 
 
 def test_other_server(t):
