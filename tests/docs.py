@@ -8,8 +8,8 @@ In backquotes, a page may name a file or a directory, by its path or by the end 
 (`run/exit_status`). Functions that follow a file and a colon have to be defined there. What
 has three capitals in a row (`test_SUBJECT.c`) stands for any name. In brackets a page may
 link to another page, and to a heading of it. By default all pages are checked, and whether
-the manual page has each option and each monitor command. If something is missing, the exit
-status is 1.
+the manual pages have each option, each monitor command and each command of gdb's extension,
+and the shells' completions each option. If something is missing, the exit status is 1.
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("HACKING", "CONTRIBUTING", "doc/*.md", "doc/exactness/*.md")
 PLACES = ("gdbstub/", "bpf/", "arch/", "tests/", "scripts/", "doc/")
-SUFFIXES = r"(?:c|h|py|md|txt|svg|list|ac|am|1)"
+SUFFIXES = r"(?:c|h|py|md|txt|svg|list|ac|am|1|7)"
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 SPAN = re.compile(r"`([^`]+)`")
 LINK = re.compile(r"\[[^\]]+\]\(([^)#\s]*)(#[^)\s]+)?\)")
@@ -145,20 +145,30 @@ def check(tree, page):
 
 
 def check_manual(tree):
-    """Of what users can type, prints what the manual page lacks. Returns how much."""
-    manual = tree.text(tree.path_of("truehit.1"))
+    """Of what users can type, prints what the manual pages and the shells' completions lack.
+    Returns how much."""
     options = re.findall(r'"--([a-z-]+)"', tree.text(tree.path_of("gdbstub/options.c")))
     table = tree.text(tree.path_of("monitor_packet.c")).partition(" commands[] = {")[2]
-    commands = re.findall(r'^\t\{"([a-z -]+)",', table.partition("\n};")[0], re.M)
-    lacks = [f"--{name}" for name in options
-             if not re.search(rf"(?:Fl| ,) -{name}\b", manual)]
-    lacks += [f"monitor {name}" for name in commands
-              if not re.search(rf"^\.It Ic {name}\b", manual, re.M)]
-    if not options or not commands:
-        lacks.append("anything: the tables of options or commands were not found")
-    for name in lacks:
-        print(f"doc/truehit.1: it lacks {name}")
-    return len(lacks)
+    monitor = re.findall(r'^\t\{"([a-z -]+)",', table.partition("\n};")[0], re.M)
+    extension = re.findall(r'\([A-Z]\w+, "([a-z-]+)"\)|"truehit ([a-z-]+)"|NAME, USAGE = "([a-z-]+)"',
+                           "".join(tree.text(tree.path_of(f"scripts/truehit_{name}.py"))
+                                   for name in ("commands", "calls", "accesses")))
+    wanted = [("truehit.1", options, r"(?:Fl| ,) -%s\b", "--"),
+              ("truehit.1", monitor, r"(?m)^\.It Ic %s\b", "monitor "),
+              ("truehit-gdb.7", ["".join(names) for names in extension],
+               r"(?m)^\.It Ic truehit %s\b", "truehit "),
+              ("scripts/completions/truehit", options, r"\s--%s\b", "--"),
+              ("scripts/completions/_truehit", options, r"--%s(?:=-)?\[", "--")]
+    count = 0
+    for end, names, regex, prefix in wanted:
+        page = tree.path_of(end)
+        lacks = [name for name in names if not re.search(regex % name, tree.text(page))]
+        if len(names) < 5:
+            lacks.append("anything: its names were not found")
+        for name in lacks:
+            print(f"{page}: it lacks {prefix}{name}")
+        count += len(lacks)
+    return count
 
 
 def main():
