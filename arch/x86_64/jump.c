@@ -19,22 +19,24 @@ enum {
 static const uint8_t nop[] = {0x90};
 
 /* Of a displacement whose last bytes are given, and its others are not: the first so
- * many are its own. */
-static void find_range(const struct jump_form *form, uint64_t end, const uint8_t *bytes,
-		       unsigned int own, struct jump_form *ret)
+ * many are its own. False: it leads below all addresses, as backwards from low ones. */
+static bool find_range(uint64_t end, const uint8_t *bytes, unsigned int own,
+		       struct jump_form *form)
 {
-	uint32_t lowest = 0;
+	int64_t lowest = INT32_MIN, highest = INT32_MAX;
+	uint32_t fixed = 0;
 
-	*ret = *form;
-	if (own >= DISPLACEMENT_LEN) {
-		ret->lowest = end + (uint64_t)(int64_t)INT32_MIN;
-		ret->highest = end + INT32_MAX;
-		return;
+	if (own < DISPLACEMENT_LEN) {
+		for (unsigned int i = own; i < DISPLACEMENT_LEN; i++)
+			fixed |= (uint32_t)bytes[i] << (8 * i);
+		lowest = (int32_t)fixed;
+		highest = lowest + (INT64_C(1) << (8 * own)) - 1;
 	}
-	for (unsigned int i = own; i < DISPLACEMENT_LEN; i++)
-		lowest |= (uint32_t)bytes[i] << (8 * i);
-	ret->lowest = end + (uint64_t)(int64_t)(int32_t)lowest;
-	ret->highest = ret->lowest + (UINT64_C(1) << (8 * own)) - 1;
+	lowest += (int64_t)end;
+	highest += (int64_t)end;
+	form->lowest = lowest < 0 ? 0 : (uint64_t)lowest;
+	form->highest = (uint64_t)highest;
+	return highest >= 0;
 }
 
 static unsigned int x86_64_jump_forms(uint64_t addr, const uint8_t *text,
@@ -45,10 +47,11 @@ static unsigned int x86_64_jump_forms(uint64_t addr, const uint8_t *text,
 
 	for (unsigned int prefixes = 0; prefixes < len && count < JUMP_FORMS_MAX;
 	     prefixes++) {
-		const struct jump_form form = {.prefixes = prefixes};
+		struct jump_form form = {.prefixes = prefixes};
 
-		find_range(&form, addr + prefixes + JMP_LEN, text + prefixes + 1,
-			   len - prefixes - 1, &forms[count++]);
+		if (find_range(addr + prefixes + JMP_LEN, text + prefixes + 1,
+			       len - prefixes - 1, &form))
+			forms[count++] = form;
 	}
 	return count;
 }

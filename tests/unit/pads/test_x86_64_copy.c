@@ -150,10 +150,19 @@ Test(x86_64_copy, what_leaves)
 
 /* ---- jumps in the place of instructions ---- */
 
+/* Where position independent programs are. */
+static const uint64_t place = 0x555555555000;
+
+static unsigned int forms_at(uint64_t addr, const uint8_t *text, unsigned int len,
+			     struct jump_form forms[JUMP_FORMS_MAX])
+{
+	return arch_native()->displaced->jump_forms(addr, text, len, forms);
+}
+
 static unsigned int forms_of(const uint8_t *text, unsigned int len,
 			     struct jump_form forms[JUMP_FORMS_MAX])
 {
-	return arch_native()->displaced->jump_forms(CODE, text, len, forms);
+	return forms_at(place, text, len, forms);
 }
 
 /* Of one byte: what follows is all of the displacement. */
@@ -163,7 +172,7 @@ Test(x86_64_copy, one_place)
 	struct jump_form forms[JUMP_FORMS_MAX];
 
 	cr_assert_eq(forms_of(text, 1, forms), 1);
-	cr_expect_eq(forms[0].lowest, CODE + 5 + 0x10e58948);
+	cr_expect_eq(forms[0].lowest, place + 5 + 0x10e58948);
 	cr_expect_eq(forms[0].highest, forms[0].lowest);
 }
 
@@ -175,11 +184,11 @@ Test(x86_64_copy, places_by_prefixes)
 	struct jump_form forms[JUMP_FORMS_MAX];
 
 	cr_assert_eq(forms_of(text, 2, forms), 2);
-	cr_expect_eq(forms[0].lowest, CODE + 5 - UINT64_C(0xfdff00));
+	cr_expect_eq(forms[0].lowest, place + 5 - UINT64_C(0xfdff00));
 	cr_expect_eq(forms[0].highest, forms[0].lowest + 0xff);
 	cr_expect_eq(forms[1].prefixes, 1);
 	cr_expect_eq(forms[1].lowest,
-		     CODE + 6 + (uint64_t)(int64_t)(int32_t)0x80ff0201);
+		     place + 6 + (uint64_t)(int64_t)(int32_t)0x80ff0201);
 	cr_expect_eq(forms[1].highest, forms[1].lowest);
 }
 
@@ -189,8 +198,24 @@ Test(x86_64_copy, any_place)
 	struct jump_form forms[JUMP_FORMS_MAX];
 
 	cr_assert_eq(forms_of(text, 5, forms), 5);
-	cr_expect_eq(forms[0].lowest, CODE + 5 - UINT64_C(0x80000000));
+	cr_expect_eq(forms[0].lowest, place + 5 - UINT64_C(0x80000000));
+	cr_expect_eq(forms[0].highest, place + 5 + UINT64_C(0x7fffffff));
+}
+
+/* Programs that are not position independent have no 2 GiB before them. */
+Test(x86_64_copy, places_from_low_text)
+{
+	static const uint8_t any[9] = {0xb8};
+	static const uint8_t some[] = {0x48, 0x8b, 0x45, 0xf8, 0xff, 0x8b, 0x8b, 0x8b};
+	struct jump_form forms[JUMP_FORMS_MAX];
+	cr_assert_eq(forms_at(CODE, any, 5, forms), 5);
+	cr_expect_eq(forms[0].lowest, 0);
 	cr_expect_eq(forms[0].highest, CODE + 5 + UINT64_C(0x7fffffff));
+	/* Those with prefixes would lead far before it. */
+	cr_assert_eq(forms_at(CODE, some, 4, forms), 1);
+	cr_expect_eq(forms[0].prefixes, 0);
+	cr_expect_eq(forms[0].lowest, 0);
+	cr_expect_eq(forms[0].highest, CODE + 5 - 1);
 }
 
 /* The last bytes are those of the text, whatever of the range is chosen. */
@@ -204,7 +229,7 @@ Test(x86_64_copy, encoded)
 	cr_assert_eq(count, 3);
 	for (unsigned int i = 0; i < count; i++) {
 		const unsigned int len = arch_native()->displaced->jump_encode(
-			&forms[i], CODE, forms[i].highest, code);
+			&forms[i], place, forms[i].highest, code);
 
 		cr_expect_eq(len, 5 + i);
 		cr_expect_eq(memcmp(code + 3, text + 3, len - 3), 0);
