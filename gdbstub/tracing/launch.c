@@ -172,9 +172,21 @@ static void reset_signals(const struct signal_state *state)
 	sigprocmask(SIG_SETMASK, state ? &state->blocked : &none, NULL);
 }
 
+/* A descriptor that has nothing to read. A root need not have /dev/null. */
+static int open_nothing(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int fds[2];
+
+	if (fd >= 0 || errno != ENOENT || pipe2(fds, O_CLOEXEC) < 0)
+		return fd;
+	close(fds[1]);
+	return fds[0];
+}
+
 static int null_stdin(void)
 {
-	_cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_nothing();
 
 	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 ||
 	    dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
