@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/symbols/threaddb.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <thread_db.h>
 
+#include "gdbstub/base/loader.h"
 #include "gdbstub/base/log.h"
 #include "gdbstub/base/rights.h"
 #include "gdbstub/inferior/compat.h"
@@ -112,7 +112,7 @@ static void close_library(struct threaddb *db)
 		return;
 	proc_service_begin(&db->ps);
 	db->functions.td_ta_delete(db->agent);
-	dlclose(db->library);
+	loader_close(db->library);
 	db->library = NULL;
 }
 
@@ -155,7 +155,7 @@ static struct error *find_functions(void *library, const char *file,
 {
 	for (size_t i = 0; i < sizeof(function_table) / sizeof(function_table[0]);
 	     i++) {
-		void *address = dlsym(library, function_table[i].name);
+		void *address = loader_function(library, function_table[i].name);
 
 		if (!address)
 			return error_create(0, "%s has no function %s", file,
@@ -183,18 +183,18 @@ static struct error *open_agent(struct threaddb *db, const struct functions *fun
 
 static struct error *try_file(struct threaddb *db, const char *file)
 {
-	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	void *library;
 	struct functions functions;
 	td_thragent_t *agent;
-	struct error *error;
+	struct error *error = loader_open(file, &library);
 
-	if (!library)
-		return error_create(0, "cannot load libthread_db: %s", dlerror());
+	if (error)
+		return error_prefix(error, "cannot load libthread_db");
 	error = find_functions(library, file, &functions);
 	if (!error)
 		error = open_agent(db, &functions, &agent);
 	if (error) {
-		dlclose(library);
+		loader_close(library);
 		return error;
 	}
 	db->library = library;
