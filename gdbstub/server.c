@@ -22,7 +22,6 @@
 #include "gdbstub/client/threads.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/stops/client_view.h"
-#include "gdbstub/engines/engines.h"
 #include "gdbstub/run/interrupt.h"
 #include "gdbstub/run/lifetimes.h"
 #include "gdbstub/run/nonstop.h"
@@ -35,6 +34,7 @@ enum {
 	 */
 	PRINT_INTERVAL = 10,
 	PRINT_TURNS = 4,
+	IDLE = 50,	     /* ms without anything to do, for the trial of engines */
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
 	FIRST_OF_CLIENT = 4, /* descriptors that are polled, before the client's */
 };
@@ -255,6 +255,18 @@ static int patience(const struct server *server)
 	return server->printing || server->counting ? PRINT_INTERVAL : of_run;
 }
 
+/* Clients have not come yet by then, or their users think. */
+static int poll_or_try_engines(struct server *server, struct pollfd *fds, nfds_t count)
+{
+	int limit = patience(server), ready;
+	bool idle = limit < 0 && !server->run.engines_tried;
+
+	ready = poll(fds, count, idle ? IDLE : limit);
+	if (ready == 0 && idle)
+		run_try_engines(&server->run);
+	return ready;
+}
+
 static int print_fd(struct server *server)
 {
 	return server->printing ? -1 : run_print_fd(&server->run);
@@ -286,7 +298,7 @@ static void wait_for_work(struct server *server)
 		count += listener_poll(&server->listener, fds + count);
 	}
 	server->quiet = false;
-	if (poll(fds, count, patience(server)) < 0)
+	if (poll_or_try_engines(server, fds, count) < 0)
 		return;
 	server->quiet = !fds[0].revents;
 	if (fds[0].revents)
@@ -500,9 +512,6 @@ int server_main(struct server *server)
 		log_info("%s\nExiting", error_text(error));
 	} else {
 		listener_announce(&server->listener);
-		/* Clients take longer than that to come. */
-		engines_probe(&server->run.engines);
-		run_warn(&server->run);
 		serve(server);
 	}
 	close_server(server);

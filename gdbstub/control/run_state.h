@@ -50,6 +50,7 @@ TAILQ_HEAD(lending_list, lending);
 struct run {
 	struct inferiors inferiors;
 	struct engines engines;
+	bool engines_tried;		   /* run_try_engines() */
 	bool pass_signal[SIGNALS_MAX];	   /* QPassSignals: by host number */
 	bool withhold_signal[SIGNALS_MAX]; /* not for the program after a detach */
 	struct control_list

@@ -10,8 +10,7 @@
 void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output);
 /** Finds out by trial which engines work here, which takes some 20 ms; the others are
- * kept with the reason. Once, before the first commit (gdbstub/breakpoints/commit.h).
- */
+ * kept with the reason. Once, before the client wants anything of them. */
 void engines_probe(struct engines *engines);
 void engines_deinit(struct engines *engines);
 

@@ -14,6 +14,7 @@
 #include "gdbstub/client/threads.h"
 #include "gdbstub/lldb/lldb_packets.h"
 #include "gdbstub/lldb/saved_registers.h"
+#include "gdbstub/run/lifetimes.h"
 
 static const struct packet packets[] = {
 	/* name, handler, separators, feature, flags */
@@ -61,7 +62,7 @@ static const struct packet packets[] = {
 	 PACKET_WHILE_RUNNING | DISABLE_NO_ACK},
 	{"QStartupWithShell", packet_QStartupWithShell, ":", "QStartupWithShell+",
 	 PACKET_WHILE_RUNNING},
-	{"QTDV", packet_QTDV, ":", NULL, PACKET_WHILE_RUNNING},
+	{"QTDV", packet_QTDV, ":", NULL, PACKET_WHILE_RUNNING | PACKET_ENGINES},
 	{"QThreadEvents", packet_QThreadEvents, ":", "QThreadEvents+",
 	 PACKET_WHILE_RUNNING},
 	{"QThreadOptions", packet_QThreadOptions, ";", "QThreadOptions=3",
@@ -69,21 +70,21 @@ static const struct packet packets[] = {
 	{"QThreadSuffixSupported", packet_QThreadSuffixSupported, "",
 	 "QThreadSuffixSupported+", PACKET_WHILE_RUNNING},
 	{"QTruehit.WatchCondition", packet_QTruehit_WatchCondition, ":",
-	 "QTruehit.WatchCondition+", 0},
+	 "QTruehit.WatchCondition+", PACKET_ENGINES},
 	{"R", packet_R, NULL, NULL, 0},
 	{"S", packet_S, NULL, NULL, 0},
 	{"T", packet_T, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"X", packet_X, NULL, NULL, 0},
 	{"Z", packet_Z, NULL,
 	 "swbreak+;hwbreak+;ConditionalBreakpoints+;BreakpointCommands+",
-	 PACKET_NATIVE},
+	 PACKET_NATIVE | PACKET_ENGINES},
 	{"_M", packet__M, NULL, NULL, PACKET_NATIVE},
 	{"_m", packet__m, NULL, NULL, PACKET_NATIVE},
 	{"c", packet_c, NULL, NULL, 0},
 	{"g", packet_g, "", NULL, PACKET_OF_THREAD},
 	{"jModulesInfo", packet_jModulesInfo, ":", NULL, 0},
 	{"jMultiBreakpoint", packet_jMultiBreakpoint, ":", "jMultiBreakpoint+",
-	 PACKET_NATIVE},
+	 PACKET_NATIVE | PACKET_ENGINES},
 	{"jThreadsInfo", packet_jThreadsInfo, "", NULL, 0},
 	{"k", packet_k, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"m", packet_m, NULL, NULL, PACKET_ERROR_NUMBER},
@@ -104,18 +105,18 @@ static const struct packet packets[] = {
 	{"qMemoryRegionInfo", packet_qMemoryRegionInfo, NULL, NULL, 0},
 	{"qModuleInfo", packet_qModuleInfo, ":", NULL, 0},
 	{"qProcessInfo", packet_qProcessInfo, "", NULL, 0},
-	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER},
+	{"qRcmd", packet_qRcmd, ",", NULL, PACKET_ERROR_NUMBER | PACKET_ENGINES},
 	{"qSearch:memory", packet_qSearch_memory, ":", NULL, PACKET_ERROR_NUMBER},
 	{"qShlibInfoAddr", packet_qShlibInfoAddr, "", NULL, 0},
 	{"qSupported", packet_qSupported, NULL, NULL, PACKET_WHILE_RUNNING},
 	{"qSymbol", packet_qSymbol, ":", NULL, 0},
-	{"qTV", packet_qTV, ":", NULL, PACKET_WHILE_RUNNING},
+	{"qTV", packet_qTV, ":", NULL, PACKET_WHILE_RUNNING | PACKET_ENGINES},
 	{"qThreadExtraInfo", packet_qThreadExtraInfo, ",", NULL, 0},
 	{"qThreadStopInfo", packet_qThreadStopInfo, NULL, NULL, 0},
 	{"qVAttachOrWaitSupported", packet_qVAttachOrWaitSupported, "", NULL,
 	 PACKET_WHILE_RUNNING},
 	{"qWatchpointSupportInfo", packet_qWatchpointSupportInfo, ":", NULL,
-	 PACKET_WHILE_RUNNING},
+	 PACKET_WHILE_RUNNING | PACKET_ENGINES},
 	{"qXfer", packet_qXfer, ":", NULL, 0},
 	{"qfThreadInfo", packet_qfThreadInfo, "", NULL, DISABLE_QFTHREADINFO},
 	{"qsThreadInfo", packet_qsThreadInfo, "", NULL, 0},
@@ -197,6 +198,8 @@ static struct error *handle(const struct packet *row, struct client *client,
 		error = compat_refuse(inferior);
 	if (error)
 		return error;
+	if (row->flags & PACKET_ENGINES)
+		run_try_engines(client->run);
 	error = row->handler(client, args, reply);
 	if (!error && buffer_failed(reply))
 		return error_create(ENOMEM, "no reply");

@@ -22,6 +22,8 @@ enum packet_flags {
 	/* May end with ";thread:ID;" for a client that wants that (lldb): it is about
 	 * this thread then, whichever is chosen. */
 	PACKET_OF_THREAD = 8,
+	/* Needs engines, which have to have been tried (run_try_engines). */
+	PACKET_ENGINES = 16,
 };
 
 struct packet {

@@ -48,8 +48,12 @@ static void warn_of(struct error *lack)
 		log_warning("%s", error_text(error));
 }
 
-void run_warn(const struct run *run)
+void run_try_engines(struct run *run)
 {
+	if (run->engines_tried)
+		return;
+	run->engines_tried = true;
+	engines_probe(&run->engines);
 	warn_of(engines_lack_conditions(&run->engines));
 	warn_of(engines_lack_slots(&run->engines));
 }

@@ -9,9 +9,9 @@
 /** Blocks SIGCHLD, which run_poll's caller waits for. The engines are not probed yet
  * (engines.h). */
 void run_init(struct run *run);
-/** Tells the user which breakpoints are slow here, or missing: engines have been
- * probed. */
-void run_warn(const struct run *run);
+/** Probes them, and tells the user which breakpoints are slow here, or missing. Legal
+ * when that has been done; needed before anything is wanted of them. */
+void run_try_engines(struct run *run);
 /** Kills started inferiors, detaches from attached ones, frees everything. */
 void run_deinit(struct run *run);
 
