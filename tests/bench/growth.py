@@ -150,7 +150,9 @@ class Server:
         self.program = None
         argv = [str(program), str(threads), str(mib)]
         if attach:
-            self.program = subprocess.Popen(argv, stdout=subprocess.PIPE)
+            # gdbserver interrupts the process group.
+            self.program = subprocess.Popen(argv, stdout=subprocess.PIPE,
+                                            start_new_session=True)
             self.program.stdout.readline()
         options = ["--attach", ":0", str(self.program.pid)] if attach else [":0", *argv]
         start = time.monotonic()

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows of sessions.py: by a client that speaks the protocol itself, which shows the
+server's share, and by gdb."""
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+import typing
+
+import growth
+import measure
+import rsp
+
+GDB_HEAD = """
+import gdb, json, time
+
+def run(command):
+    return gdb.execute(command, to_string=True)
+
+def timed(action, count):
+    start = time.monotonic()
+    for _ in range(count):
+        action()
+    print("seconds", json.dumps((time.monotonic() - start) / count))
+
+def begin(*commands):
+    for command in ("target remote " + ADDRESS, *commands):
+        run(command)
+"""
+
+
+@dataclasses.dataclass
+class Row:
+    """run() takes the path of a server, and returns the seconds of one of what it is about."""
+    title: str
+    least: float  # times as quick as gdbserver
+    run: typing.Callable
+
+
+def seconds(value):
+    if value >= 1:
+        return f"{value:.2f} s"
+    if value >= 1e-3:
+        return f"{value * 1e3:.2f} ms"
+    return f"{value * 1e6:.1f} us"
+
+
+def timed(action, count):
+    start = time.monotonic()
+    for _ in range(count):
+        action()
+    return (time.monotonic() - start) / count
+
+
+class Client(rsp.Client):
+    """A client of a server with a program that has been let go to turn()."""
+
+    def __init__(self, server):
+        super().__init__(server)
+        self.ask("qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+")
+        self.ask("QStartNoAckMode")
+        self.acks = False
+
+    def go_to(self, address):
+        """The thread that is there."""
+        self.expect("OK", f"Z0,{address:x},1")
+        stop = self.ask("vCont;c")
+        self.expect("OK", f"z0,{address:x},1")
+        found = re.search(r"thread:([^;]+);", stop)
+        if not found:
+            raise measure.Broken(f"no stop at {address:#x}: {stop}")
+        return found.group(1)
+
+    def expect(self, wanted, packet):
+        reply = self.ask(packet)
+        if reply != wanted:
+            raise measure.Broken(f"{packet[:40]}: {reply}")
+
+    def stop(self, packet):
+        reply = self.ask(packet)
+        if not reply.startswith("T"):
+            raise measure.Broken(f"{packet}: {reply}")
+        return reply
+
+
+def symbols(program):
+    text = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return {name: int(value, 16) + measure.PIE_BASE for value, name in
+            re.findall(r"^([0-9a-f]+) . (\w+)$", text, re.M)}
+
+
+class Place:
+    """The programs, and where their functions are."""
+
+    def __init__(self, build, quick):
+        self.quick = quick
+        self.session = pathlib.Path(build, "tests", "bench", "session").resolve()
+        self.crowd = pathlib.Path(build, "tests", "bench", "growth").resolve()
+        self.directory = None
+
+    def __enter__(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="truehit-bench.")
+        self.at = symbols(self.session)
+        self.crowd_at = symbols(self.crowd)
+        return self
+
+    def __exit__(self, *exception):
+        self.directory.cleanup()
+
+    def rows(self):
+        many, crowds = (20, (1, 30)) if self.quick else (1000, (1, 100, 1000))
+        mib = 4 if self.quick else 256
+        return [
+            Row("stop at a breakpoint, raw client", 1.5, lambda s: self.raw_stops(s, many)),
+            Row("step, raw client", 1.0, lambda s: self.raw_steps(s, many)),
+            *(Row(f"step beside {crowd} threads, raw client", 10.0 if crowd >= 1000 else 1.0,
+                  lambda s, n=crowd: self.crowd_steps(s, n, 50)) for crowd in crowds),
+            *(Row(f"Ctrl-C and on, {crowd} threads, raw client", 1.0,
+                  lambda s, n=crowd: self.crowd_halts(s, n, 10)) for crowd in crowds),
+            *(Row(f"attach to {crowd} threads", 1.5 if crowd >= 1000 else 1.0,
+                  lambda s, n=crowd: self.attach(s, n)) for crowd in crowds),
+            Row("read 8 bytes, raw client", 1.0,
+                lambda s: self.raw_packets(s, lambda c: f"m{c:x},8", 5 * many)),
+            Row("read 1,000 bytes, raw client", 1.0,
+                lambda s: self.raw_packets(s, lambda c: f"m{c:x},3e8", 5 * many)),
+            Row("500 breakpoints in and out, raw client", 1.0,
+                lambda s: self.raw_breakpoints(s, 20 if self.quick else 500)),
+            Row("stop that gdb sees", 1.0, lambda s: self.gdb(
+                s, "loop", 10 ** 6, 'begin("break turn", "continue")\n'
+                f'timed(lambda: run("continue"), {many // 4})')),
+            Row("stepi", 1.0, lambda s: self.gdb(
+                s, "loop", 10 ** 6, 'begin("break turn", "continue")\n'
+                f'timed(lambda: run("stepi"), {many // 4})')),
+            Row("next over a function", 1.0, lambda s: self.gdb(
+                s, "loop", 10 ** 6, f'begin("break {self.line("LOOP")}", "continue", "delete")\n'
+                f'timed(lambda: run("next"), {many // 8})')),
+            Row("software watchpoint, a step", 2.0, lambda s: self.gdb(
+                s, "loop", 10 ** 6, 'begin("break turn", "continue", "delete", '
+                '"set can-use-hw-watchpoints 0", "watch turned")\n'
+                f'timed(lambda: run("continue"), {max(1, many // 50)})')),
+            Row(f"dump of {mib} MiB", 1.3, lambda s: self.gdb_crowd(s, mib, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+timed(lambda: run("dump binary memory /dev/null %d %d" % (start, start + ({mib} << 20))), 1)''')),
+            Row("restore of 8 MiB", 1.0, lambda s: self.gdb_crowd(s, 8, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+run("dump binary memory {self.directory.name}/saved %d %d" % (start, start + (8 << 20)))
+timed(lambda: run("restore {self.directory.name}/saved binary %d" % start), 1)''')),
+            Row(f"find in {mib // 4} MiB", 1.0, lambda s: self.gdb_crowd(s, mib // 4, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+timed(lambda: run("find %d, +%d, (long)0x0123456789abcdef" % (start, {mib // 4} << 20)), 1)''')),
+            Row("small reads", 1.3, lambda s: self.gdb_crowd(s, 1, f'''
+run("set stack-cache off")
+run("set code-cache off")
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+at = iter(range(start, start + 64 * 10 ** 5, 64))
+timed(lambda: gdb.selected_inferior().read_memory(next(at), 8), {many})''')),
+            Row("backtrace of 40 frames", 1.3, lambda s: self.gdb_crowd(s, 1, f'''
+def backtrace():
+    run("maintenance flush register-cache")
+    run("backtrace")
+timed(backtrace, {max(2, many // 50)})''')),
+            Row("list of nodes, by gdb's Python", 1.3, lambda s: self.gdb(
+                s, "list", many * 10, f'''begin("break turn", "continue", "continue")
+def walk():
+    node = gdb.parse_and_eval("first")
+    while int(node):
+        node = node["next"]
+timed(walk, 1)''')),
+            Row("threads made", 1.0, lambda s: self.run_to_end(s, "threads", many)),
+            Row("forks", 1.0, lambda s: self.run_to_end(s, "forks", many // 2)),
+            Row("start, to main", 1.0, lambda s: self.gdb_start(s)),
+            Row("script with 100 stops", 1.0, lambda s: self.gdb(
+                s, "loop", 10 ** 6, '''begin("break turn", "continue")
+def stop():
+    run("continue")
+    run("backtrace")
+    run("info locals")
+    run("print turned")
+timed(stop, 100)''')),
+        ]
+
+    @staticmethod
+    def line(marker):
+        return measure.line(marker, measure.ROOT / "tests" / "bench" / "session.c")
+
+    # ---- by a raw client ----
+
+    def raw(self, server, what, count, action):
+        """@action takes the client and the thread that is at turn()."""
+        with measure.Server(server, self.session, what, count) as running:
+            client = Client(running)
+            client.ask("?")
+            result = action(client, client.go_to(self.at["turn"]))
+            client.close()
+            return result
+
+    def raw_stops(self, server, count):
+        place = f"0,{self.at['turn']:x},1"
+
+        def stops(client, thread):
+            total = 0
+            for _ in range(count):
+                client.stop(f"vCont;s:{thread}")
+                client.expect("OK", "Z" + place)
+                start = time.monotonic()
+                client.stop("vCont;c")
+                total += time.monotonic() - start
+                client.expect("OK", "z" + place)
+            return total / count
+        return self.raw(server, "loop", 10 ** 9, stops)
+
+    def raw_steps(self, server, count):
+        return self.raw(server, "loop", 10 ** 9, lambda client, thread: timed(
+            lambda: client.stop(f"vCont;s:{thread}"), count))
+
+    def raw_packets(self, server, packet, count):
+        text = packet(self.at["turned"] & ~0xfff)
+        return self.raw(server, "loop", 10 ** 9,
+                        lambda client, thread: timed(lambda: client.ask(text), count))
+
+    def raw_breakpoints(self, server, count):
+        places = [self.crowd_at[f"place{number:04d}"] for number in range(count)]
+
+        def in_and_out(client, thread, slide):
+            for letter in "Zz":
+                for place in places:
+                    client.expect("OK", f"{letter}0,{place + slide:x},1")
+                client.stop(f"vCont;s:{thread}")
+        return self.crowd_client(server, 0, lambda client, thread, slide: timed(
+            lambda: in_and_out(client, thread, slide), 3))
+
+    def crowd_client(self, server, threads, action):
+        """All threads have been made, and the first one is at turn()."""
+        with growth.Server(server, self.crowd, threads=threads, attach=True) as running:
+            running.address = f":{running.port}"
+            client = Client(running)
+            client.stop("?")
+            with open(f"/proc/{running.program.pid}/maps", encoding="ascii") as maps:
+                slide = int(maps.read().partition("-")[0], 16) - measure.PIE_BASE
+            client.expect("OK", f"M{self.crowd_at['go'] + slide:x},4:01000000")
+            thread = client.go_to(self.crowd_at["turn"] + slide)
+            result = action(client, thread, slide)
+            client.close()
+            return result
+
+    def crowd_steps(self, server, threads, count):
+        return self.crowd_client(server, threads, lambda client, thread, _: timed(
+            lambda: client.stop(f"vCont;s:{thread};c"), count))
+
+    def crowd_halts(self, server, threads, count):
+        def halt(client):
+            client.send_bytes(client.frame("vCont;c"))
+            client.interrupt()
+            client.receive()
+        return self.crowd_client(server, threads,
+                                 lambda client, *_: timed(lambda: halt(client), count))
+
+    def attach(self, server, threads):
+        """Until the client has the stop, and away again."""
+        with growth.Server(server, self.crowd, threads=threads, attach=True) as running:
+            running.address = f":{running.port}"
+            start = time.monotonic()
+            client = Client(running)
+            client.stop("?")
+            took = time.monotonic() - start
+            client.ask("D")
+            client.close()
+            return running.ms / 1000 + took
+
+    # ---- by gdb ----
+
+    def gdb_at(self, address, program, script):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(f'ADDRESS = "{address}"\n{GDB_HEAD}{script}\n')
+            file.flush()
+            done = subprocess.run(measure.gdb_argv(program, [f"source {file.name}"]),
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False,
+                                  timeout=measure.LIMIT)
+        found = re.search(r"^seconds (.*)$", done.stdout, re.M)
+        if not found:
+            raise measure.Broken(f"gdb said\n{done.stdout[-2000:]}")
+        return json.loads(found.group(1))
+
+    def gdb(self, server, what, count, script):
+        with measure.Server(server, self.session, what, count) as running:
+            return self.gdb_at(running.address, self.session, script)
+
+    def gdb_crowd(self, server, mib, script):
+        with growth.Server(server, self.crowd, mib=mib) as running:
+            return self.gdb_at(f":{running.port}", self.crowd,
+                               'begin("break main", "continue", "set var go = 1", "break turn", '
+                               '"continue")\n' + script)
+
+    def gdb_start(self, server):
+        with measure.Server(server, self.session, "loop", 10) as running:
+            return self.gdb_at(running.address, self.session, '''
+def start():
+    begin("tbreak main", "continue")
+timed(start, 1)''')
+
+    def run_to_end(self, server, what, count):
+        def to_end(client, _):
+            client.expect("OK", "QPassSignals:14")  # SIGCHLD
+            start = time.monotonic()
+            reply = client.ask("vCont;c")
+            if not re.match("W00?(;|$)", reply):
+                raise measure.Broken(f"{what}: {reply}")
+            return (time.monotonic() - start) / count
+        return self.raw(server, what, count, to_end)

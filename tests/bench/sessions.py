@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What else a session consists of, besides false hits: stops, steps, memory, threads, starts.
+
+Each row is measured with truehit and with gdbserver in turns, in one run. The figures are
+medians; ratios, those of the rounds' ratios (above 1: truehit is quicker), with the lowest
+and the highest of them. A row whose lowest and highest lie on both sides of what it is to
+be is measured in more rounds."""
+import sys
+
+sys.dont_write_bytecode = True
+import argparse
+import json
+import math
+import pathlib
+import shutil
+import statistics
+
+import measure
+import session_rows
+
+MORE_ROUNDS = 15
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--truehit", default="build/truehit")
+    parser.add_argument("--gdbserver", default=shutil.which("gdbserver"))
+    parser.add_argument("--build", default="build", help="where the programs were built")
+    parser.add_argument("--output", default="build/bench", help="directory of the results")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", action="append", metavar="TEXT", help="rows with it in their names")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round, no judgement")
+    parser.add_argument("--check", action="store_true", help="missed targets are a failure")
+    return parser.parse_args()
+
+
+class Result:
+    """What one row has cost, by server: seconds, in the order of the rounds."""
+
+    def __init__(self, row, servers):
+        self.row = row
+        self.runs = {name: [] for name in servers}
+
+    def measure(self, servers):
+        for name, path in servers.items():
+            try:
+                self.runs[name].append(self.row.run(path))
+            except (measure.Broken, OSError) as error:
+                raise measure.Broken(f"{self.row.title}, {name}: {error}") from error
+
+    def median(self, name):
+        return statistics.median(self.runs[name])
+
+    def ratios(self):
+        return [other / max(own, 1e-9) for own, other in
+                zip(self.runs["truehit"], self.runs["gdbserver"])]
+
+    @property
+    def ratio(self):
+        return statistics.median(self.ratios())
+
+    @property
+    def met(self):
+        return self.ratio >= self.row.least
+
+    def is_within_noise(self):
+        return min(self.ratios()) < self.row.least <= max(self.ratios())
+
+    def text(self):
+        own, other = (session_rows.seconds(self.median(name)) for name in ("truehit", "gdbserver"))
+        return (f"  {self.row.title:<44} {own:>10} {other:>10} {self.ratio:>7.2f}"
+                f"  {min(self.ratios()):.2f} to {max(self.ratios()):.2f}")
+
+
+def measure_all(rows, servers, rounds, judged):
+    results = []
+    for row in rows:
+        result = Result(row, servers)
+        for _ in range(rounds):
+            result.measure(servers)
+        while judged and result.is_within_noise() and len(result.runs["truehit"]) < MORE_ROUNDS:
+            result.measure(servers)
+        print(result.text(), flush=True)
+        results.append(result)
+    return results
+
+
+def plot(results, directory):
+    """A bar for each row: how many times quicker than gdbserver."""
+    step, left, width = 20, 330, 420
+    top = max(4.0, max(result.ratio for result in results))
+    height = step * (len(results) + 3)
+
+    def x(ratio):
+        return left + width * max(0.0, min(1.0, math.log(ratio * 4) / math.log(top * 4)))
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 90}" '
+             f'height="{height}" font-family="sans-serif" font-size="12">',
+             '<rect width="100%" height="100%" fill="white"/>',
+             f'<text x="10" y="{step}" font-weight="bold">Times as quick as gdbserver '
+             '(logarithmic; the line: as quick)</text>']
+    for number, result in enumerate(results, 2):
+        y = step * number
+        lines += [f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{result.row.title}</text>',
+                  f'<rect x="{left}" y="{y + 2}" height="{step - 6}" fill="#3465a4" '
+                  f'width="{max(1.0, x(result.ratio) - left):.0f}"/>',
+                  f'<text x="{x(result.ratio) + 6:.0f}" y="{y + 12}">{result.ratio:.2f}</text>']
+    lines += [f'<line x1="{x(1):.0f}" x2="{x(1):.0f}" y1="{step * 2 - 4}" y2="{height - step}" '
+              'stroke="#cc0000"/>', "</svg>"]
+    (directory / "sessions.svg").write_text("\n".join(lines) + "\n")
+
+
+def main():
+    options = arguments()
+    if not options.gdbserver:
+        sys.exit("bench: gdbserver is not installed")
+    servers = {"truehit": options.truehit, "gdbserver": options.gdbserver}
+    directory = pathlib.Path(options.output)
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with session_rows.Place(options.build, options.quick) as place:
+            rows = [row for row in place.rows()
+                    if not options.only or any(text in row.title for text in options.only)]
+            print(f"\nWhat a session consists of ({measure.machine()['cpu']}, "
+                  f"Linux {measure.machine()['kernel']})\n")
+            print(f"  {'':<44} {'truehit':>10} {'gdbserver':>10} {'ratio':>7}")
+            results = measure_all(rows, servers, 1 if options.quick else options.rounds,
+                                  not options.quick)
+    except measure.Broken as error:
+        sys.exit(f"bench: {error}")
+    (directory / "sessions.json").write_text(json.dumps({
+        "machine": measure.machine(),
+        "rows": [{"title": result.row.title, "seconds": result.runs, "ratio": result.ratio,
+                  "least": result.row.least, "met": result.met} for result in results],
+    }, indent=2) + "\n")
+    if results:
+        plot(results, directory)
+    print(f"\nWritten to {directory}: sessions.json, sessions.svg")
+    if options.quick:
+        return 0
+    missed = [result for result in results if not result.met]
+    print("\nTargets:", "met" if not missed else "MISSED by")
+    for result in missed:
+        print(f"{result.text()}, at least {result.row.least}")
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
