@@ -35,8 +35,9 @@ enum {
 /** One regset as PTRACE_GETREGSET knows it. */
 struct regset_def {
 	const char *name;
-	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ... */
+	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ...; 0: not here */
 	bool read_only;	      /* writing does nothing */
+	bool optional;	      /* there are threads that do not have it */
 };
 
 /**

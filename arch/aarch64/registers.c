@@ -157,7 +157,8 @@ static void add_sve(void)
 			reg.bits = (uint16_t)(reg.bits * here.quads);
 		add(&reg, 1);
 	}
-	aarch64_regsets[AARCH64_FPREGS] = (struct regset_def){"sve", NT_ARM_SVE, false};
+	aarch64_regsets[AARCH64_FPREGS] =
+		(struct regset_def){"sve", NT_ARM_SVE, false, false};
 }
 
 /* Programs begin with the length that we have; one that takes another is shown as much

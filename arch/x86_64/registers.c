@@ -8,6 +8,10 @@
  * CPUID leaf 0xD gives the place of each component; the header's first word,
  * XSTATE_BV, has a bit for each component that is not in its initial state.
  * What memory holds for a component without its bit is not its value.
+ *
+ * The shadow stack pointer, also a component of it, has a regset of its own, as the
+ * kernel keeps it with what it does not show (arch/x86/kernel/fpu/regset.c, ssp_get).
+ * Threads without a shadow stack do not have it.
  */
 #include "arch/x86_64/x86_64.h"
 
@@ -19,9 +23,19 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/reg.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include "arch/register_table.h"
+
+/* Newer than glibc 2.36, or than its kernel headers. */
+#ifndef NT_X86_SHSTK
+#define NT_X86_SHSTK 0x204
+#endif
+#ifndef __NR_map_shadow_stack
+#define __NR_map_shadow_stack 453
+#endif
 
 enum component {
 	X87 = 0,
@@ -108,9 +122,11 @@ const struct bpf_user_mode x86_64_user_mode = {
 };
 
 struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
-	[X86_64_GENERAL] = {"general", NT_PRSTATUS, false},
+	[X86_64_GENERAL] = {"general", NT_PRSTATUS, false, false},
 	/* NT_PRFPREG, its first 512 bytes, if the processor has no XSAVE. */
-	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE, false},
+	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE, false, false},
+	/* NT_X86_SHSTK, if there are shadow stacks. */
+	[X86_64_SHSTK] = {"shstk", 0, false, true},
 };
 
 #define RULED(name, feature, type, bits, bpf, ...)                                     \
@@ -217,6 +233,18 @@ static const struct reg_def all_registers[] = {
 	ROWS_0_15(ZMMH),
 	ROWS_16_31(ZMMH_HI16),
 	XSTATE("pkru", X86_64_PKEYS, "uint32", NULL, 32, 0, ACCESS_PKRU),
+	{
+		"pl3_ssp",
+		X86_64_SSP,
+		"data_ptr",
+		NULL,
+		64,
+		X86_64_SHSTK,
+		0,
+		REG_NOT_IN_BPF_CONTEXT,
+		ACCESS_GENERAL,
+		{0},
+	},
 };
 
 enum { ALL_REGISTERS = sizeof(all_registers) / sizeof(all_registers[0]) };
@@ -256,20 +284,28 @@ static void locate_components(uint64_t enabled)
 	}
 }
 
-struct error *x86_64_init(void)
+/* Does the kernel make shadow stacks for programs? Then it looks at the flags, and does
+ * not know these (arch/x86/kernel/shstk.c, map_shadow_stack). */
+static bool kernel_has_shadow_stacks(void)
+{
+	return syscall(__NR_map_shadow_stack, 0UL, 0UL, ~0U) < 0 && errno == EINVAL;
+}
+
+void x86_64_make_table(bool has_shadow_stacks)
 {
 	const uint64_t avx512 = BIT(OPMASK) | BIT(ZMM_HI256) | BIT(HI16_ZMM);
 	uint64_t enabled = enabled_components();
 
 	if (enabled == 0) {
 		x86_64_regsets[X86_64_XSTATE] =
-			(struct regset_def){"fpregs", NT_PRFPREG, false};
+			(struct regset_def){"fpregs", NT_PRFPREG, false, false};
 		enabled = BIT(X87) | BIT(SSE);
 	}
 	/* They come together or not at all, and so does their feature. */
 	if ((enabled & avx512) != avx512)
 		enabled &= ~avx512;
 	locate_components(enabled);
+	x86_64_regsets[X86_64_SHSTK].nt_type = has_shadow_stacks ? NT_X86_SHSTK : 0;
 	here.count = 0;
 	for (unsigned int i = 0; i < ALL_REGISTERS; i++) {
 		struct reg_def reg = all_registers[i];
@@ -277,10 +313,17 @@ struct error *x86_64_init(void)
 
 		if (component != NO_COMPONENT && !(enabled & BIT(component)))
 			continue;
+		if (reg.regset == X86_64_SHSTK && !has_shadow_stacks)
+			continue;
 		if (component != NO_COMPONENT && component >= AVX)
 			reg.offset += here.component[component].offset;
 		here.table[here.count++] = reg;
 	}
+}
+
+struct error *x86_64_init(void)
+{
+	x86_64_make_table(kernel_has_shadow_stacks());
 	return NULL;
 }
 

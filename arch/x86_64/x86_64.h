@@ -14,9 +14,10 @@
 #define X86_64_AVX	"org.gnu.gdb.i386.avx"
 #define X86_64_AVX512	"org.gnu.gdb.i386.avx512"
 #define X86_64_PKEYS	"org.gnu.gdb.i386.pkeys"
+#define X86_64_SSP	"org.gnu.gdb.i386.pl3_ssp"
 
 /* Indices into the regsets. */
-enum { X86_64_GENERAL, X86_64_XSTATE, X86_64_NREGSETS };
+enum { X86_64_GENERAL, X86_64_XSTATE, X86_64_SHSTK, X86_64_NREGSETS };
 
 /* gdb's numbers of the registers that the ops table names. */
 enum {
@@ -41,6 +42,8 @@ enum {
 extern struct regset_def x86_64_regsets[X86_64_NREGSETS];
 extern const struct bpf_user_mode x86_64_user_mode;
 struct error *x86_64_init(void);
+/** The table, with the shadow stack pointer or without. */
+void x86_64_make_table(bool has_shadow_stacks);
 const struct reg_def *x86_64_registers(unsigned int *count);
 int x86_64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);
 int x86_64_reg_write(struct regs *regs, const struct reg_def *reg, const void *value);

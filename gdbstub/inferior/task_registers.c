@@ -27,8 +27,10 @@ static int regset_call(enum __ptrace_request request, pid_t tid, unsigned int nt
 int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset)
 {
 	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
-	const int err = regset_call(PTRACE_GETREGSET, tid,
-				    regs->arch->regsets[regset].nt_type, &iov);
+	const unsigned int nt_type = regs->arch->regsets[regset].nt_type;
+	const int err = nt_type == 0
+				? -ENODATA
+				: regset_call(PTRACE_GETREGSET, tid, nt_type, &iov);
 
 	regs->size[regset] = err == 0 ? iov.iov_len : 0;
 	return err;

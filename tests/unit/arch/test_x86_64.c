@@ -4,10 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/user.h>
 
 #include "arch/register_table.h"
+#include "gdbstub/base/buffer.h"
 
 enum { XSTATE_BV = 512, X87 = 1, SSE = 2, AVX = 4 };
 
@@ -253,4 +255,45 @@ Test(x86_64, bpf_context)
 	cr_expect_eq(reg_by_name(ops, "ds")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
 	cr_expect_eq(reg_by_name(ops, "fs_base")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
 	cr_expect_eq(reg_by_name(ops, "xmm0")->bpf_offset, REG_NOT_IN_BPF_CONTEXT);
+}
+
+/* Where the kernel makes shadow stacks, whatever this one does; a thread without one
+ * does not have the register. */
+Test(x86_64, shadow_stack_pointer)
+{
+	static struct regs regs;
+	const struct arch_ops *ops = arch_native();
+	struct buffer xml _cleanup_buffer_ = {0};
+	const struct reg_def *reg;
+	unsigned int count;
+	uint64_t value;
+
+	x86_64_make_table(true);
+	cr_expect_eq(ops->regsets[X86_64_SHSTK].nt_type, 0x204);
+	reg = reg_by_name(ops, "pl3_ssp");
+	x86_64_registers(&count);
+	cr_assert_eq(reg, reg_by_number(ops, count - 1), "gdb has it after all others");
+	ops->target_xml(&xml);
+	cr_expect_not_null(strstr(buffer_string(&xml),
+				  "<feature name=\"org.gnu.gdb.i386.pl3_ssp\">\n"
+				  "    <reg name=\"pl3_ssp\" bitsize=\"64\" "
+				  "type=\"data_ptr\""));
+	regs.arch = ops;
+	cr_expect_eq(x86_64_reg_read(&regs, reg, &value), -ENODATA);
+	cr_expect_eq(x86_64_reg_write(&regs, reg, &value), -ENODATA);
+	regs.size[X86_64_SHSTK] = 8;
+	set(&regs, "pl3_ssp", 0x7ffff7bffff8);
+	cr_expect_eq(get(&regs, "pl3_ssp"), 0x7ffff7bffff8);
+}
+
+Test(x86_64, no_shadow_stacks)
+{
+	const struct arch_ops *ops = arch_native();
+	struct buffer xml _cleanup_buffer_ = {0};
+
+	x86_64_make_table(false);
+	cr_expect_eq(ops->regsets[X86_64_SHSTK].nt_type, 0);
+	cr_expect_null(reg_by_name(ops, "pl3_ssp"));
+	ops->target_xml(&xml);
+	cr_expect_null(strstr(buffer_string(&xml), "pl3_ssp"));
 }
