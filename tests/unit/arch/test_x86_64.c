@@ -220,6 +220,37 @@ Test(x86_64, narrow_fields_keep_their_neighbours)
 	cr_expect_eq(get(regs, "fooff"), 0);
 }
 
+/* Of AMX and APX, and of what comes after them, there is no row: bits 17 and up. */
+Test(x86_64, components_that_nobody_knows_stay)
+{
+	const uint64_t unknown = ~UINT64_C(0) << 17;
+	const size_t all = sizeof(initial_state()->data[X86_64_XSTATE]);
+	unsigned int count;
+	const struct reg_def *table;
+
+	initial_state();
+	table = x86_64_registers(&count);
+	for (unsigned int i = 0; i < count; i++) {
+		struct regs *regs = initial_state();
+		unsigned char *data = regs->data[X86_64_XSTATE];
+		static unsigned char before[REGSET_MAX_SIZE];
+		unsigned char value[REG_MAX_SIZE] = {0x15};
+		size_t changed = 0;
+
+		if (table[i].regset != X86_64_XSTATE)
+			continue;
+		memcpy(data + XSTATE_BV, &unknown, sizeof(unknown));
+		memcpy(before, data, all);
+		cr_assert_eq(x86_64_reg_write(regs, &table[i], value), 0);
+		cr_expect_eq(xstate_bv(regs) & unknown, unknown, "%s", table[i].name);
+		/* Its own component is the most that is made anew: the 16 upper
+		 * vector registers have 1024 bytes. */
+		for (size_t at = XSTATE_BV + 64; at < all; at++)
+			changed += data[at] != before[at];
+		cr_expect_leq(changed, 1024, "%s", table[i].name);
+	}
+}
+
 /* gdb's numbers, which agent expressions name: they must never move. */
 Test(x86_64, numbers)
 {
