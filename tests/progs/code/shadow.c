@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shadow: turns its shadow stack on, as a C library may before main, and calls functions
- * with it. Status 77: there are no shadow stacks. */
+/* shadow: turns its shadow stack on, as a C library may before main, and calls
+ * functions with it. Status 77: there are no shadow stacks. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
