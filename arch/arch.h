@@ -168,6 +168,12 @@ struct status_word {
 	const char *line, *word; /* "Name" and what may follow it */
 };
 
+/** Bits of addresses that a process may have the processor ignore. */
+struct address_tags {
+	const char *line; /* of /proc/PID/status, "Name": a mask of those that count */
+	unsigned int lowest_bit; /* that may be ignored */
+};
+
 /** How the kernel does an instruction that has a uprobe: by itself, or by having the
  * processor step over a copy. */
 enum probe_kind { PROBE_EMULATED, PROBE_STEPPED };
@@ -360,7 +366,9 @@ struct arch_ops {
 	const struct native_ops *native;
 	int frame_pointer_dwarf; /* its number in call frame information */
 	const struct status_word *shadow_stack; /* where a thread has one; or NULL */
-	int capstone_arch, capstone_mode;	/* cs_arch, cs_mode */
+	/** NULL: no process has a say in it. */
+	const struct address_tags *address_tags;
+	int capstone_arch, capstone_mode; /* cs_arch, cs_mode */
 	/**
 	 * Splits a region into what single slots can do. Returns the number of
 	 * regions written to @out (at most @max), -EOPNOTSUPP if the processor

@@ -18,6 +18,8 @@ static const uint16_t syscall_arguments[SYSCALL_ARGUMENTS] = {
 	X86_64_RDI, X86_64_RSI, X86_64_RDX, X86_64_R10, X86_64_R8, X86_64_R9};
 
 static const struct status_word shadow_stack = {"x86_Thread_features", "shstk"};
+/* Of linear address masking, LAM_U48 is the form that ignores the most. */
+static const struct address_tags address_tags = {"untag_mask", 48};
 
 /*
  * The kernel's last page, which it never maps, as the addresses there are its errors
@@ -94,6 +96,7 @@ static const struct arch_ops x86_64 = {
 	.native = &x86_64_native,
 	.frame_pointer_dwarf = 6,
 	.shadow_stack = &shadow_stack,
+	.address_tags = &address_tags,
 	.capstone_arch = CS_ARCH_X86,
 	.capstone_mode = CS_MODE_64,
 	.hw_slots = x86_64_hw_slots,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/client/report.h"
 
+#include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/inferior/inferior.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/inferior/thread.h"
@@ -21,20 +22,44 @@ static void choose_thread(struct client *client, const struct thread *thread)
 	};
 }
 
+static uint64_t tag_of(const struct thread *thread, enum breakpoint_type type,
+		       uint64_t addr)
+{
+	const struct location *location =
+		breakpoints_wanted(thread->inferior->breakpoints, type, addr);
+
+	return location ? location->tag : 0;
+}
+
+/* With the addresses of watchpoints as the client has them. */
+static struct stop as_asked(const struct thread *thread, const struct stop *stop)
+{
+	struct stop asked = *stop;
+
+	if (stop->kind != STOP_WATCH || !thread || !thread->inferior->breakpoints)
+		return asked;
+	asked.addr |= tag_of(thread, stop->watch, stop->addr);
+	for (unsigned int i = 0; i < stop->nothers; i++)
+		asked.others[i].addr |=
+			tag_of(thread, stop->others[i].type, stop->others[i].addr);
+	return asked;
+}
+
 /* @thread: NULL, or the one that has stopped. */
 static void print(struct client *client, const struct thread *thread,
 		  const struct stop *stop, struct buffer *reply)
 {
 	struct buffer registers _cleanup_buffer_ = {0}, lldb _cleanup_buffer_ = {0};
 	_cleanup_free_ char *program = NULL;
-	struct stop_reply text = {.stop = stop, .core = -1};
+	const struct stop asked = as_asked(thread, stop);
+	struct stop_reply text = {.stop = &asked, .core = -1};
 
 	text.gdb_signal = (unsigned int)signal_number(&client->session, stop->signal);
 	if (thread) {
 		text.core = thread_core(thread);
 		expedited_append(thread, &registers);
 		if (client->session.lldb)
-			lldb_stop_append(client, thread, stop, &lldb);
+			lldb_stop_append(client, thread, &asked, &lldb);
 		if (stop->kind == STOP_EXEC)
 			program = inferior_exe(thread->inferior);
 	}

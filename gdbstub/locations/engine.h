@@ -105,9 +105,10 @@ struct location {
 	bool hook, hook_known; /* symbols_is_hook() */
 	enum breakpoint_type type;
 	uint64_t addr;
-	unsigned int len;		   /* the packet's kind: bytes to watch */
-	struct agent_list conditions;	   /* one has to hold; none: always */
-	struct agent_list asked;	   /* ... as the client has them, without */
+	uint64_t tag;		      /* ... without this, which the client's has */
+	unsigned int len;	      /* the packet's kind: bytes to watch */
+	struct agent_list conditions; /* one has to hold; none: always */
+	struct agent_list asked;      /* ... as the client has them, without */
 	struct wanted_state *wanted_state; /* what else must hold, or NULL. Owned. */
 	struct commands commands; /* if there are any, they run instead of a stop */
 

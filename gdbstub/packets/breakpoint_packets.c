@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gdbstub/agent/expr.h"
+#include "gdbstub/packets/address_tag.h"
 #include "gdbstub/inferior/compat.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/packets/packet.h"
@@ -13,6 +14,7 @@
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/locations/location.h"
 #include "gdbstub/run/continuation.h"
 
 enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
@@ -65,6 +67,27 @@ static struct error *read_wishes(struct zpacket_options *options, struct wishes 
 	}
 }
 
+/* Watched addresses are those of data, which may have a tag. */
+static void untag(const struct inferior *inferior, struct zpacket *packet)
+{
+	const uint64_t addr = packet->addr;
+
+	if (packet->type > BREAKPOINT_HARDWARE)
+		packet->addr = address_untag(inferior, addr);
+	packet->tag = addr & ~packet->addr;
+}
+
+/* Stops are told with the address as the client has it. */
+static void keep_tag(struct breakpoints *breakpoints, const struct zpacket *packet)
+{
+	struct location *location =
+		location_find(breakpoints, (enum breakpoint_type)packet->type,
+			      packet->addr, packet->kind);
+
+	if (location)
+		location->tag = packet->tag;
+}
+
 /* The packet's head and the locations that it is about. *ret is NULL for a type
  * that we do not know: not supported, as the empty reply says. */
 static struct error *begin(struct client *client, struct cursor *args,
@@ -78,6 +101,7 @@ static struct error *begin(struct client *client, struct cursor *args,
 		return error;
 	if (!inferior || !inferior->breakpoints)
 		return error_create(0, "no process is being debugged");
+	untag(inferior, packet);
 	*ret = inferior->breakpoints;
 	return NULL;
 }
@@ -117,9 +141,11 @@ struct error *packet_Z(struct client *client, struct cursor *args, struct buffer
 		error_destroy(error);
 		return NULL;
 	}
-	if (!error)
-		buffer_append_string(reply, "OK");
-	return error;
+	if (error)
+		return error;
+	keep_tag(breakpoints, &packet);
+	buffer_append_string(reply, "OK");
+	return NULL;
 }
 
 /* The place of a software breakpoint that is no longer wanted may have been unmapped:
@@ -214,6 +240,7 @@ static struct error *hand(struct client *client, struct breakpoints *breakpoints
 		error = read_conditions(args, &packet, &wishes);
 	if (error)
 		return error;
+	untag(breakpoints->inferior, &packet);
 	run_pause(client->run);
 	error = all ? breakpoints_unhand_all(breakpoints)
 		    : breakpoints_hand(breakpoints, (enum breakpoint_type)packet.type,

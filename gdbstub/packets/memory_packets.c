@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gdbstub/base/cleanup.h"
+#include "gdbstub/packets/address_tag.h"
 #include "gdbstub/rsp/binary.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/rsp/frame.h"
@@ -37,6 +38,7 @@ static struct error *parse_range(struct client *client, struct cursor *args,
 	range->inferior = client_inferior(client);
 	if (!range->inferior)
 		return error_create(0, "no process is being debugged");
+	range->addr = address_untag(range->inferior, range->addr);
 	inferior_patience(range->inferior, &range->patience, PATIENCE_ENDLESS);
 	return NULL;
 }

@@ -19,6 +19,7 @@ enum { ZPACKET_BYTECODE_MAX = 0x10000 }; /* bytes of bytecode */
 struct zpacket {
 	uint64_t type; /* any number: which ones are known is not for the parser */
 	uint64_t addr;
+	uint64_t tag;	   /* what its receiver has taken out of the address, or 0 */
 	unsigned int kind; /* bytes to watch, or the size of the instruction */
 	struct zpacket_options {
 		struct cursor text;

@@ -253,3 +253,19 @@ def test_program_whose_file_has_gone(t):
             t.match(r'^Line \d+ of ".*loop\.c" starts at address', gdb.output())
             process.kill()
             process.wait()
+
+
+def test_what_gdb_reads_of_the_process(t):
+    """gdb 16 and later look there for the mask of address tags."""
+    server = t.server("COMM", t.prog("loop"))
+    client = rsp.Client(server)
+    path = f"/proc/{server.inferior()}/status"
+    t.equal(client.ask("vFile:setfs:0"), "F0", "setfs")
+    t.equal(client.ask(f"vFile:open:{path.encode().hex()},0,0"), "F0", "open")
+    text, part = "", "F1;x"
+    while ";" in part and part[1:3] != "0;":
+        part = client.ask(f"vFile:pread:0,400,{len(text):x}")
+        text += part.partition(";")[2]
+    with open(path, encoding="utf-8") as file:
+        lines = [line.partition(":")[0] for line in file]
+    t.equal([line.partition(":")[0] for line in text.splitlines()], lines, "the lines")
