@@ -148,7 +148,7 @@ def check_manual(tree):
     """Of what users can type, prints what the manual pages and the shells' completions lack.
     Returns how much."""
     options = re.findall(r'"--([a-z-]+)"', tree.text(tree.path_of("gdbstub/options.c")))
-    table = tree.text(tree.path_of("monitor_packet.c")).partition(" commands[] = {")[2]
+    table = tree.text(tree.path_of("monitor_commands.c")).partition(" commands[] = {")[2]
     monitor = re.findall(r'^\t\{"([a-z -]+)",', table.partition("\n};")[0], re.M)
     extension = re.findall(r'\([A-Z]\w+, "([a-z-]+)"\)|"truehit ([a-z-]+)"|NAME, USAGE = "([a-z-]+)"',
                            "".join(tree.text(tree.path_of(f"scripts/truehit_{name}.py"))

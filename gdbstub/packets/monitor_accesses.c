@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `monitor accesses`, a row of the table in monitor_packet.c. */
+/* `monitor accesses` */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/monitor/access_log.h"
-#include "gdbstub/packets/monitor_steps.h"
+#include "gdbstub/packets/monitor_commands.h"
 
 static bool take_word(const char **at, const char *word)
 {

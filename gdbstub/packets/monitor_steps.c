@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gdbstub/packets/monitor_steps.h"
+#include "gdbstub/packets/monitor_commands.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "gdbstub/rsp/frame.h"
 #include "gdbstub/base/log.h"
-#include "gdbstub/packets/monitor_steps.h"
+#include "gdbstub/packets/monitor_commands.h"
 #include "gdbstub/packets/packet.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
@@ -233,6 +234,55 @@ Test(monitor, help_is_what_gdbs_test_suite_looks_for)
 	cr_assert_not_null(strstr(text.data, "\n  set debug <0|1|CATEGORIES>\n"));
 }
 
+Test(monitor, help_of_one_command)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("help ignore",
+		    "Usage: monitor ignore <LOCATION> <N>\n"
+		    "Count the next N true hits, and do nothing else.\n\n"
+		    "LOCATION is as for 'explain'. 0: none is ignored any more.\n");
+	assert_text(
+		"help se  watch-k",
+		"Usage: monitor set watch-kernel <on|off>\n"
+		"Stop where a system call has written to what is watched, or do "
+		"not.\n\n"
+		"If the thread blocks SIGTRAP, and the call waits for more, the stop "
+		"cuts it\noff.\n");
+	assert_text("help reset", "Usage: monitor reset\n"
+				  "Set the counts of all breakpoints to zero.\n");
+	/* Its own name, though others begin so. */
+	run_line("help set debug", &text);
+	cr_assert_eq(strncmp(text.data, "Usage: monitor set debug <", 26), 0);
+	run_line("help set", &text);
+	cr_assert_eq(
+		strncmp(text.data, "  set variable <NUMBER> <VALUE>\n    Set a ", 42),
+		0);
+	cr_assert_null(strstr(text.data, "explain"));
+	cr_assert_not_null(strstr(text.data, "\n  set skid <auto|off|N>\n"));
+	assert_failure("help me", "Unknown monitor command 'me'; see monitor help.\n");
+	assert_failure("help reset x", "Unknown monitor command 'reset x'");
+}
+
+/* What is typed is no sentence; the help texts are lines, and begin with a verb. */
+Test(monitor, help_texts_are_alike)
+{
+	unsigned int count;
+	const struct monitor_command *commands = monitor_commands(&count);
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct monitor_command *command = &commands[i];
+
+		cr_expect(isupper((unsigned char)command->help[0]), "%s",
+			  command->name);
+		cr_expect_leq(strlen(command->help), 76, "%s", command->name);
+		cr_expect_null(strpbrk(command->help, "\n.:;"), "%s", command->name);
+		cr_expect(!command->details ||
+				  command->details[strlen(command->details) - 1] == '.',
+			  "%s", command->name);
+	}
+}
+
 Test(monitor, commands_reach_their_handlers)
 {
 	_cleanup_buffer_ struct buffer text = {0};
@@ -289,7 +339,6 @@ Test(monitor, arguments_are_checked)
 {
 	_cleanup_buffer_ struct buffer text = {0};
 
-	assert_failure("help me", "Usage: monitor help\n");
 	assert_failure("exit now", "Usage: monitor exit\n");
 	cr_assert_not(client.session.exit_server);
 	assert_failure("explain",

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Monitor commands about breakpoints and what serves them. */
+#include "gdbstub/packets/monitor_commands.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/breakpoints/slots.h"
+#include "gdbstub/client/chosen.h"
+#include "gdbstub/client/client.h"
+#include "gdbstub/hits/last_hit.h"
+#include "gdbstub/locations/ignore.h"
+#include "gdbstub/locations/location_name.h"
+#include "gdbstub/monitor/breakpoint_table.h"
+#include "gdbstub/monitor/explain.h"
+
+struct error *monitor_breakpoints(struct client *client, const char *args,
+				  struct buffer *out)
+{
+	struct inferiors *inferiors = &client->run->inferiors;
+	bool all = strcmp(args, "all") == 0;
+
+	if (!all && args[0] != '\0')
+		return error_create(0, "breakpoints takes nothing or all, not '%s'.",
+				    args);
+	if (TAILQ_EMPTY(&inferiors->list))
+		return error_create(0, "There is no process, hence no breakpoints.");
+	breakpoints_print(inferiors, all, out);
+	return NULL;
+}
+
+/* Takes the last word off @line, if that names a part; symbols have blanks, too. */
+static enum explain_part take_part(char *line)
+{
+	char *blank = strrchr(line, ' ');
+	enum explain_part part = EXPLAIN_PAGE;
+
+	if (blank)
+		part = explain_part_named(blank + 1);
+	while (part != EXPLAIN_PAGE && blank > line && blank[-1] == ' ')
+		blank--;
+	if (part != EXPLAIN_PAGE)
+		*blank = '\0';
+	return part;
+}
+
+struct error *monitor_explain(struct client *client, const char *args,
+			      struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+	_cleanup_free_ char *name = strdup(args);
+	struct location *location = NULL;
+	enum explain_part part;
+	struct error *error;
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	if (!name)
+		return error_create(ENOMEM, "explain");
+	part = take_part(name);
+	error = location_named(inferior, name, &location);
+	return error ? error : location_explain(location, part, out);
+}
+
+struct error *monitor_engines(struct client *client, const char *args,
+			      struct buffer *out)
+{
+	const struct inferior *inferior;
+
+	(void)args;
+	engines_print(&client->run->engines, out);
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link) {
+		if (inferior->breakpoints)
+			slots_print(inferior->breakpoints, out);
+	}
+	return NULL;
+}
+
+struct error *monitor_last_hit(struct client *client, const char *args,
+			       struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+	bool all = strcmp(args, "all") == 0;
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no watchpoints.");
+	if (!all && args[0] != '\0')
+		return error_create(0, "last-hit takes nothing or all, not '%s'.",
+				    args);
+	return last_hit_print(inferior, all, out);
+}
+
+struct error *monitor_ignore(struct client *client, const char *args,
+			     struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_next(inferior, args, out);
+}
+
+struct error *monitor_until_hit(struct client *client, const char *args,
+				struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_all_but(inferior, args, out);
+}
+
+struct error *monitor_count(struct client *client, const char *args, struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+
+	if (!inferior)
+		return error_create(0, "There is no process, hence no breakpoints.");
+	return ignore_all(inferior, args, out);
+}
+
+struct error *monitor_reset(struct client *client, const char *args, struct buffer *out)
+{
+	struct inferior *inferior;
+
+	(void)args;
+	if (TAILQ_EMPTY(&client->run->inferiors.list))
+		return error_create(0, "There is no process, hence no breakpoints.");
+	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link)
+		if (inferior->breakpoints)
+			breakpoints_reset_counts(inferior->breakpoints);
+	buffer_append_string(out, "All counts are zero.\n");
+	return NULL;
+}
+
+struct error *monitor_variables(struct client *client, const char *args,
+				struct buffer *out)
+{
+	(void)args;
+	variables_print(&client->run->engines.variables, out);
+	return NULL;
+}
