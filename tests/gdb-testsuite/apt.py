@@ -130,8 +130,10 @@ class Apt:
             raise Unavailable(f"apt-get {arguments[0]}: {reason}")
 
     def source(self, package, version, directory):
-        """Downloads a source package; the path of its .dsc file."""
-        self._run("source", "--download-only", f"{package}={version}", cwd=directory)
+        """Downloads a source package, of the newest version if none is given; the path of
+        its .dsc file."""
+        which = f"{package}={version}" if version else package
+        self._run("source", "--download-only", which, cwd=directory)
         return max(pathlib.Path(directory).glob(f"{package}_*.dsc"),
                    key=lambda path: path.stat().st_mtime)
 

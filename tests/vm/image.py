@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a virtual machine is made of: a Debian root, a kernel, and the tree."""
+import contextlib
+import fcntl
 import lzma
 import os
 import pathlib
@@ -93,6 +95,15 @@ def make_disk(directory, image, label, spare):
     as_root = [] if os.geteuid() == 0 else ["fakeroot"]
     run(*as_root, "mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-L", label,
         "-d", directory, image, f"{used + used // 4 + spare}M")
+
+
+@contextlib.contextmanager
+def alone_in(directory):
+    """One process at a time prepares what is kept there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with open(directory / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 class Place:
