@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* accounts: what doc/guide.md debugs. Two threads move money between the accounts of their
- * own banks, a million times each; now and then, a transfer loses some. */
+/* accounts: what doc/guide.md debugs. Two threads move money between the accounts of
+ * their banks, a million times each; now and then, a transfer loses some. */
 #include <pthread.h>
 #include <stdio.h>
 
