@@ -126,6 +126,7 @@ static void add(struct inferior *inferior, struct inferior_control *control,
 	inferior->control = control;
 	thread->control = of_thread;
 	of_thread->thread = thread;
+	inferior->arch = arch_native();
 	inferior->owner = &client.run->inferiors;
 	TAILQ_INSERT_TAIL(&client.run->inferiors.list, inferior, link);
 	thread->inferior = inferior;
