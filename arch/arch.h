@@ -23,9 +23,9 @@
 #include "gdbstub/base/error.h"
 
 enum {
-	REGSETS_MAX = 5,
+	REGSETS_MAX = 9,
 	REGSET_MAX_SIZE = 16384, /* x86 xstate with AMX tiles is 11008 */
-	REG_MAX_SIZE = 256,	 /* a vector register of SVE */
+	REG_MAX_SIZE = 4096,	 /* the matrix of SME, of vectors of 64 bytes */
 	REG_NOT_IN_BPF_CONTEXT = -1,
 	HW_SLOTS_MAX = 32,
 	BPF_CONTEXT_WORDS_MAX = 34, /* struct user_pt_regs of aarch64 */
@@ -38,6 +38,10 @@ struct regset_def {
 	unsigned int nt_type; /* NT_PRSTATUS, NT_X86_XSTATE, ...; 0: not here */
 	bool read_only;	      /* writing does nothing */
 	bool optional;	      /* there are threads that do not have it */
+	/* Of this type instead, if what comes of the first says that it has none of the
+	 * state now (aarch64: in streaming mode). 0: there is no other. */
+	unsigned int other_type;
+	bool (*is_empty)(const unsigned char *data, size_t size);
 };
 
 /**
@@ -63,13 +67,14 @@ struct reg_def {
 	const char *feature; /* the feature of the target description it is in */
 	const char *type;    /* type in the target description */
 	const char *group;   /* "general", "float", "vector", "system" or NULL */
-	uint16_t bits;
+	uint32_t bits;
 	uint8_t regset;	    /* index into arch_ops.regsets */
 	uint16_t offset;    /* in the regset, in bytes */
 	int16_t bpf_offset; /* in struct bpf_perf_event_data, 8 bytes wide and, by
 			     * bpf_rule, equal to what ptrace shows at a stop; or
 			     * REG_NOT_IN_BPF_CONTEXT */
 	uint8_t access;	    /* the architecture's own: how to read and write it */
+	uint8_t also;	    /* another regset that tells of it; 0: none */
 	struct bpf_rule bpf_rule;
 };
 
@@ -82,7 +87,8 @@ struct reg_name {
  */
 struct regs {
 	const struct arch_ops *arch;
-	size_t size[REGSETS_MAX]; /* bytes in data; 0: not fetched or not there */
+	size_t size[REGSETS_MAX];   /* bytes in data; 0: not fetched or not there */
+	bool by_other[REGSETS_MAX]; /* it came by its other type */
 	unsigned char data[REGSETS_MAX][REGSET_MAX_SIZE];
 };
 

@@ -7,20 +7,30 @@
 #include "arch/displaced.h"
 #include "arch/native.h"
 
-#define AARCH64_CORE  "org.gnu.gdb.aarch64.core"
-#define AARCH64_FPU   "org.gnu.gdb.aarch64.fpu"
-#define AARCH64_SVE   "org.gnu.gdb.aarch64.sve"
-#define AARCH64_PAUTH "org.gnu.gdb.aarch64.pauth"
-#define AARCH64_MTE   "org.gnu.gdb.aarch64.mte"
-#define AARCH64_TLS   "org.gnu.gdb.aarch64.tls"
+#define AARCH64_CORE	  "org.gnu.gdb.aarch64.core"
+#define AARCH64_FPU	  "org.gnu.gdb.aarch64.fpu"
+#define AARCH64_SVE	  "org.gnu.gdb.aarch64.sve"
+#define AARCH64_PAUTH	  "org.gnu.gdb.aarch64.pauth"
+#define AARCH64_MTE	  "org.gnu.gdb.aarch64.mte"
+#define AARCH64_TLS	  "org.gnu.gdb.aarch64.tls"
+#define AARCH64_SME	  "org.gnu.gdb.aarch64.sme"
+#define AARCH64_SME2	  "org.gnu.gdb.aarch64.sme2"
+#define AARCH64_GCS	  "org.gnu.gdb.aarch64.gcs"
+#define AARCH64_GCS_LINUX "org.gnu.gdb.aarch64.gcs.linux"
+#define AARCH64_FPMR	  "org.gnu.gdb.aarch64.fpmr"
 
-/* Indices into the regsets. */
+/* Indices into the regsets. Where all are stored, ZT0 switches the matrix on, which
+ * comes after it. */
 enum {
 	AARCH64_GENERAL,
 	AARCH64_FPREGS,
 	AARCH64_TLSREGS,
 	AARCH64_PACREGS,
 	AARCH64_TAGREGS,
+	AARCH64_ZTREGS,
+	AARCH64_ZAREGS,
+	AARCH64_GCSREGS,
+	AARCH64_FPMREGS,
 	AARCH64_NREGSETS
 };
 
@@ -38,8 +48,17 @@ enum {
 /* Final after init. */
 extern struct regset_def aarch64_regsets[AARCH64_NREGSETS];
 void aarch64_registers_init(void);
+/* What the kernel says of the processor. */
+struct aarch64_features {
+	unsigned long hwcap, hwcap2; /* elf_hwcaps.rst */
+	unsigned int quads;	     /* 16 bytes each, in a vector of SVE; 0: no SVE */
+	unsigned int streaming;	     /* ... in one of streaming mode; 0: no SME */
+};
+void aarch64_make_table(const struct aarch64_features *features);
 /* How many 16 bytes a vector of SVE has; 0: there is no SVE. Valid after init. */
 unsigned int aarch64_vector_quads(void);
+/* ... one of streaming mode; 0: there is no SME, or none that is shown. */
+unsigned int aarch64_streaming_quads(void);
 extern const struct bpf_user_mode aarch64_user_mode;
 const struct reg_def *aarch64_registers(unsigned int *count);
 int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value);

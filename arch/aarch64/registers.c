@@ -2,8 +2,10 @@
 /*
  * The register table, in the order of gdbserver's target descriptions: what this
  * processor has, by the kernel's word (Documentation/arch/arm64/elf_hwcaps.rst). All
- * values but those of SVE lie in their regsets as they are (kernel
+ * values but those of SVE and SME lie in their regsets as they are (kernel
  * arch/arm64/include/uapi/asm/ptrace.h, arch/arm64/kernel/ptrace.c).
+ *
+ * In streaming mode a thread has the registers of SVE in another regset.
  */
 #include "arch/aarch64/aarch64.h"
 
@@ -16,16 +18,52 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
+#include "arch/aarch64/sme.h"
 #include "arch/aarch64/sve.h"
 #include "arch/register_table.h"
 
 /* Newer than glibc 2.36's, or than its kernel headers. */
+#ifndef HWCAP_GCS
+#define HWCAP_GCS (1UL << 32)
+#endif
 #ifndef HWCAP2_SME
 #define HWCAP2_SME (1 << 23)
 #endif
+#ifndef HWCAP2_SME2
+#define HWCAP2_SME2 (1UL << 37)
+#endif
+#ifndef HWCAP2_FPMR
+#define HWCAP2_FPMR (1UL << 48)
+#endif
+#ifndef PR_SME_GET_VL
+#define PR_SME_GET_VL	   64
+#define PR_SME_VL_LEN_MASK 0xffff
+#endif
+#ifndef NT_ARM_SSVE
+#define NT_ARM_SSVE 0x40b
+#define NT_ARM_ZA   0x40c
+#endif
+#ifndef NT_ARM_ZT
+#define NT_ARM_ZT 0x40d
+#endif
+#ifndef NT_ARM_FPMR
+#define NT_ARM_FPMR 0x40e
+#endif
+#ifndef NT_ARM_GCS
+#define NT_ARM_GCS 0x410
+#endif
 
-/* reg_def.access: as it is, or 1 + an enum sve_part; the offset is a number then. */
-enum { ACCESS_PLAIN, ACCESS_SVE };
+/* reg_def.access: as it is, or the first of these + an enum sve_part, whose number the
+ * offset is then, or + an enum sme_part. */
+enum { ACCESS_PLAIN, ACCESS_SVE, ACCESS_SME = ACCESS_SVE + SVE_VG + 1 };
+
+/* struct user_gcs */
+enum { GCS_ENABLED = 0, GCS_LOCKED = 8, GCS_POINTER = 16 };
+
+enum {
+	ZT_BITS = 512,
+	Z_MAX = 256, /* bytes, of today's architecture */
+};
 
 #define GENERAL(name, type, member)                                                    \
 	{                                                                              \
@@ -33,26 +71,30 @@ enum { ACCESS_PLAIN, ACCESS_SVE };
 			offsetof(struct user_pt_regs, member),                         \
 			offsetof(struct bpf_perf_event_data, regs) +                   \
 				offsetof(struct user_pt_regs, member),                 \
-			0,                                                             \
+			0, 0,                                                          \
 		{                                                                      \
 			0                                                              \
 		}                                                                      \
 	}
 #define X(n) GENERAL("x" #n, "int", regs[n])
-#define ACCESSED(name, feature, type, bits, regset, offset, access)                    \
+#define ACCESSED(name, feature, type, bits, regset, offset, access, also)              \
 	{                                                                              \
 		name, feature, type, NULL, bits, regset, offset,                       \
-			REG_NOT_IN_BPF_CONTEXT, access,                                \
+			REG_NOT_IN_BPF_CONTEXT, access, also,                          \
 		{                                                                      \
 			0                                                              \
 		}                                                                      \
 	}
 #define OTHER(name, feature, type, bits, regset, offset)                               \
-	ACCESSED(name, feature, type, bits, regset, offset, ACCESS_PLAIN)
+	ACCESSED(name, feature, type, bits, regset, offset, ACCESS_PLAIN, 0)
 /* The vector's length comes later: these are per 16 bytes of it. */
 #define SVE(name, type, bits, part, number)                                            \
 	ACCESSED(name, AARCH64_SVE, type, bits, AARCH64_FPREGS, number,                \
-		 ACCESS_SVE + (part))
+		 ACCESS_SVE + (part), 0)
+/* Whether the thread is in streaming mode, the other regset tells. */
+#define SME(name, type, bits, part)                                                    \
+	ACCESSED(name, AARCH64_SME, type, bits, AARCH64_ZAREGS, part,                  \
+		 ACCESS_SME + (part), AARCH64_FPREGS)
 #define Z(n) SVE("z" #n, "svev", 128, SVE_Z, n)
 #define P(n) SVE("p" #n, "svep", 16, SVE_P, n)
 #define V(n)                                                                           \
@@ -121,21 +163,52 @@ static const struct reg_def tls[] = {
 	OTHER("tpidr2", AARCH64_TLS, "data_ptr", 64, AARCH64_TLSREGS, 8),
 };
 
+/* The matrix's length comes later. */
+static const struct reg_def sme[] = {
+	SME("svg", "int", 64, SME_SVG),
+	SME("svcr", "svcr_flags", 64, SME_SVCR),
+	SME("za", "sme_bvv", 0, SME_ZA),
+};
+
+static const struct reg_def sme2[] = {
+	OTHER("zt0", AARCH64_SME2, "sme2_bv", ZT_BITS, AARCH64_ZTREGS, 0),
+};
+
+static const struct reg_def gcs[] = {
+	OTHER("gcspr", AARCH64_GCS, "data_ptr", 64, AARCH64_GCSREGS, GCS_POINTER),
+	OTHER("gcs_features_enabled", AARCH64_GCS_LINUX, "features_flags", 64,
+	      AARCH64_GCSREGS, GCS_ENABLED),
+	OTHER("gcs_features_locked", AARCH64_GCS_LINUX, "features_flags", 64,
+	      AARCH64_GCSREGS, GCS_LOCKED),
+};
+
+static const struct reg_def fpmr[] = {
+	OTHER("fpmr", AARCH64_FPMR, "fpmr_flags", 64, AARCH64_FPMREGS, 0),
+};
+
 enum { ROWS_MAX = 128 };
 
+/* Of those without a type, make_table finds out whether they are here. */
 struct regset_def aarch64_regsets[AARCH64_NREGSETS] = {
-	[AARCH64_GENERAL] = {"general", NT_PRSTATUS, false},
-	[AARCH64_FPREGS] = {"fpregs", NT_PRFPREG, false}, /* or NT_ARM_SVE */
-	[AARCH64_TLSREGS] = {"tls", NT_ARM_TLS, false},
-	[AARCH64_PACREGS] = {"pac", NT_ARM_PAC_MASK, true},
-	[AARCH64_TAGREGS] = {"tags", NT_ARM_TAGGED_ADDR_CTRL, false},
+	[AARCH64_GENERAL] = {.name = "general", .nt_type = NT_PRSTATUS},
+	[AARCH64_FPREGS] = {.name = "fpregs"},
+	[AARCH64_TLSREGS] = {.name = "tls", .nt_type = NT_ARM_TLS},
+	[AARCH64_PACREGS] = {.name = "pac",
+			     .nt_type = NT_ARM_PAC_MASK,
+			     .read_only = true},
+	[AARCH64_TAGREGS] = {.name = "tags", .nt_type = NT_ARM_TAGGED_ADDR_CTRL},
+	[AARCH64_ZTREGS] = {.name = "zt"},
+	[AARCH64_ZAREGS] = {.name = "za"},
+	[AARCH64_GCSREGS] = {.name = "gcs"},
+	[AARCH64_FPMREGS] = {.name = "fpmr"},
 };
 
 /* What this processor has; filled by init. */
 static struct {
 	struct reg_def table[ROWS_MAX];
 	unsigned int count;
-	unsigned int quads; /* 16 bytes each, in a vector of SVE; 0: no SVE */
+	unsigned int quads;	/* 16 bytes each, in a vector of SVE; 0: no SVE */
+	unsigned int streaming; /* ... in one of streaming mode; 0: no SME */
 } here;
 
 static void add(const struct reg_def *rows, unsigned int count)
@@ -154,45 +227,113 @@ static void add_sve(void)
 		if (reg.access != ACCESS_SVE + SVE_FPSR &&
 		    reg.access != ACCESS_SVE + SVE_FPCR &&
 		    reg.access != ACCESS_SVE + SVE_VG)
-			reg.bits = (uint16_t)(reg.bits * here.quads);
+			reg.bits *= here.quads;
 		add(&reg, 1);
 	}
-	aarch64_regsets[AARCH64_FPREGS] =
-		(struct regset_def){"sve", NT_ARM_SVE, false, false};
 }
 
-/* Programs begin with the length that we have; one that takes another is shown as much
+/* Rows of so many bytes in the matrix. */
+static size_t matrix_side(void)
+{
+	return (size_t)here.streaming * 16;
+}
+
+static void add_sme(void)
+{
+	for (unsigned int i = 0; i < ALL(sme); i++) {
+		struct reg_def reg = sme[i];
+
+		if (reg.access == ACCESS_SME + SME_ZA)
+			reg.bits = (uint32_t)(matrix_side() * matrix_side() * 8);
+		add(&reg, 1);
+	}
+}
+
+/* Programs begin with the lengths that we have; one that takes another is shown as much
  * of its registers. */
-static unsigned int vector_quads(void)
+static unsigned int quads_of(int length)
 {
-	const int length = getauxval(AT_HWCAP) & HWCAP_SVE ? prctl(PR_SVE_GET_VL) : 0;
-	const unsigned int quads =
-		length < 0 ? 0 : (unsigned int)(length & PR_SVE_VL_LEN_MASK) / 16;
-
-	return quads * 16 > REG_MAX_SIZE ? 0 : quads;
+	return length < 0 ? 0 : (unsigned int)(length & PR_SVE_VL_LEN_MASK) / 16;
 }
 
-void aarch64_registers_init(void)
+/* In streaming mode the registers are elsewhere (sme.rst, "ptrace extensions"). */
+static void choose_regsets(const struct aarch64_features *features)
 {
-	const unsigned long more = getauxval(AT_HWCAP2);
+	struct regset_def *vectors = &aarch64_regsets[AARCH64_FPREGS];
+	const bool has_sme = here.streaming > 0;
 
+	*vectors = (struct regset_def){.name = "fpregs", .nt_type = NT_PRFPREG};
+	if (here.quads > 0)
+		*vectors = (struct regset_def){.name = "sve",
+					       .nt_type = NT_ARM_SVE,
+					       .other_type = has_sme ? NT_ARM_SSVE : 0,
+					       .is_empty = sve_is_empty};
+	aarch64_regsets[AARCH64_ZAREGS].nt_type = has_sme ? NT_ARM_ZA : 0;
+	aarch64_regsets[AARCH64_ZTREGS].nt_type =
+		has_sme && features->hwcap2 & HWCAP2_SME2 ? NT_ARM_ZT : 0;
+	aarch64_regsets[AARCH64_GCSREGS].nt_type =
+		features->hwcap & HWCAP_GCS ? NT_ARM_GCS : 0;
+	aarch64_regsets[AARCH64_FPMREGS].nt_type =
+		features->hwcap2 & HWCAP2_FPMR ? NT_ARM_FPMR : 0;
+}
+
+static void choose_lengths(const struct aarch64_features *features)
+{
+	const size_t side = (size_t)features->streaming * 16;
+
+	here.quads = features->quads * 16 > Z_MAX ? 0 : features->quads;
+	/* Without SVE outside of streaming mode, its state would come and go. */
+	here.streaming =
+		here.quads == 0 || side * side > REG_MAX_SIZE ? 0 : features->streaming;
+}
+
+void aarch64_make_table(const struct aarch64_features *features)
+{
 	here.count = 0;
-	here.quads = vector_quads();
+	choose_lengths(features);
+	choose_regsets(features);
 	add(core, ALL(core));
 	if (here.quads > 0)
 		add_sve();
 	else
 		add(fpu, ALL(fpu));
-	if (getauxval(AT_HWCAP) & HWCAP_PACA)
+	if (features->hwcap & HWCAP_PACA)
 		add(pauth, ALL(pauth));
-	if (more & HWCAP2_MTE)
+	if (features->hwcap2 & HWCAP2_MTE)
 		add(mte, ALL(mte));
-	add(tls, more & HWCAP2_SME ? 2 : 1);
+	add(tls, features->hwcap2 & HWCAP2_SME ? 2 : 1);
+	if (here.streaming > 0)
+		add_sme();
+	if (aarch64_regsets[AARCH64_ZTREGS].nt_type)
+		add(sme2, ALL(sme2));
+	if (aarch64_regsets[AARCH64_GCSREGS].nt_type)
+		add(gcs, ALL(gcs));
+	if (aarch64_regsets[AARCH64_FPMREGS].nt_type)
+		add(fpmr, ALL(fpmr));
+}
+
+void aarch64_registers_init(void)
+{
+	struct aarch64_features features = {
+		.hwcap = getauxval(AT_HWCAP),
+		.hwcap2 = getauxval(AT_HWCAP2),
+	};
+
+	if (features.hwcap & HWCAP_SVE)
+		features.quads = quads_of(prctl(PR_SVE_GET_VL));
+	if (features.hwcap2 & HWCAP2_SME)
+		features.streaming = quads_of(prctl(PR_SME_GET_VL));
+	aarch64_make_table(&features);
 }
 
 unsigned int aarch64_vector_quads(void)
 {
 	return here.quads;
+}
+
+unsigned int aarch64_streaming_quads(void)
+{
+	return here.streaming;
 }
 
 const struct reg_def *aarch64_registers(unsigned int *count)
@@ -201,11 +342,32 @@ const struct reg_def *aarch64_registers(unsigned int *count)
 	return here.table;
 }
 
+static bool is_sme(const struct reg_def *reg)
+{
+	return reg->access >= ACCESS_SME;
+}
+
+static bool is_streaming(const struct regs *regs)
+{
+	return regs->by_other[AARCH64_FPREGS];
+}
+
+/* What tells of streaming mode is missing. */
+static bool lacks_mode(const struct regs *regs, const struct reg_def *reg)
+{
+	return reg->access == ACCESS_SME + SME_SVCR && regs->size[AARCH64_FPREGS] == 0;
+}
+
 int aarch64_reg_read(const struct regs *regs, const struct reg_def *reg, void *value)
 {
 	const unsigned char *data = regs->data[reg->regset];
 	size_t size = reg_size(reg);
 
+	if (lacks_mode(regs, reg))
+		return -ENODATA;
+	if (is_sme(reg))
+		return sme_read(data, regs->size[reg->regset], is_streaming(regs),
+				reg->access - ACCESS_SME, matrix_side(), value, size);
 	if (reg->access >= ACCESS_SVE)
 		return sve_read(data, regs->size[reg->regset], reg->access - ACCESS_SVE,
 				reg->offset, value, size);
@@ -220,6 +382,12 @@ int aarch64_reg_write(struct regs *regs, const struct reg_def *reg, const void *
 	unsigned char *data = regs->data[reg->regset];
 	size_t size = reg_size(reg);
 
+	if (lacks_mode(regs, reg))
+		return -ENODATA;
+	if (is_sme(reg))
+		return sme_write(data, &regs->size[reg->regset], REGSET_MAX_SIZE,
+				 is_streaming(regs), reg->access - ACCESS_SME,
+				 matrix_side(), value, size);
 	if (reg->access >= ACCESS_SVE)
 		return sve_write(data, &regs->size[reg->regset], REGSET_MAX_SIZE,
 				 reg->access - ACCESS_SVE, reg->offset, value, size);

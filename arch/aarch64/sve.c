@@ -2,7 +2,6 @@
 #include "arch/aarch64/sve.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -34,6 +33,18 @@ static size_t vector_len(const unsigned char *data)
 static bool is_whole(const unsigned char *data)
 {
 	return data[FLAGS] & FLAG_SVE;
+}
+
+/* Older kernels put registers there nonetheless, and a size that is too small (before
+ * Linux 6.16, commit b93e685ecff7). */
+bool sve_is_empty(const unsigned char *data, size_t size)
+{
+	uint32_t told;
+
+	if (size < REGISTERS)
+		return true;
+	memcpy(&told, data + SIZE, sizeof(told));
+	return told <= REGISTERS;
 }
 
 static size_t aligned(size_t offset)
@@ -101,7 +112,7 @@ int sve_read(const unsigned char *data, size_t size, enum sve_part part,
 {
 	size_t offset, here;
 
-	if (size < REGISTERS + FPSIMD_SIZE)
+	if (size < REGISTERS + FPSIMD_SIZE || sve_is_empty(data, size))
 		return -ENODATA;
 	memset(value, 0, len);
 	if (part == SVE_VG) {

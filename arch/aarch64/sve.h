@@ -8,6 +8,7 @@
 #ifndef TRUEHIT_ARCH_AARCH64_SVE_H
 #define TRUEHIT_ARCH_AARCH64_SVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum sve_part {
@@ -19,6 +20,8 @@ enum sve_part {
 	SVE_VG, /* the vector's length in 8 bytes */
 };
 
+/** Is it the state of a thread that has it elsewhere, as it is in streaming mode? */
+bool sve_is_empty(const unsigned char *data, size_t size);
 /** A register's @len bytes: of a longer one the lower, after a shorter one zeros. 0 or
  * -ENODATA: not there (streaming mode). */
 int sve_read(const unsigned char *data, size_t size, enum sve_part part,

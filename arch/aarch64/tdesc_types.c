@@ -110,6 +110,28 @@ static const struct tdesc_field svev[] = {
 	{"h", "svevnh", 0, 0}, {"b", "svevnb", 0, 0}, {NULL, NULL, 0, 0},
 };
 
+/* Arm ARM, "SVCR". */
+static const struct tdesc_field svcr[] = {
+	{"SM", NULL, 0, 0},
+	{"ZA", NULL, 1, 1},
+	{NULL, NULL, 0, 0},
+};
+
+/* Kernel, Documentation/arch/arm64/gcs.rst. */
+static const struct tdesc_field gcs_features[] = {
+	{"PR_SHADOW_STACK_ENABLE", NULL, 0, 0},
+	{"PR_SHADOW_STACK_WRITE", NULL, 1, 1},
+	{"PR_SHADOW_STACK_PUSH", NULL, 2, 2},
+	{NULL, NULL, 0, 0},
+};
+
+/* Arm ARM, "FPMR". */
+static const struct tdesc_field fpmr[] = {
+	{"F8S1", NULL, 0, 2},	  {"F8S2", NULL, 3, 5},	     {"F8D", NULL, 6, 8},
+	{"OSM", NULL, 14, 14},	  {"OSC", NULL, 15, 15},     {"LSCALE", NULL, 16, 22},
+	{"NSCALE", NULL, 24, 31}, {"LSCALE2", NULL, 32, 37}, {NULL, NULL, 0, 0},
+};
+
 static const struct tdesc_type types[] = {
 	{AARCH64_CORE, "cpsr_flags", TDESC_FLAGS, 4, NULL, cpsr},
 	{AARCH64_FPU, "v2d", TDESC_VECTOR, 2, "ieee_double", NULL},
@@ -155,10 +177,23 @@ static const struct tdesc_type types[] = {
 	{AARCH64_SVE, "svevnb", TDESC_UNION, 0, NULL, svevnb},
 	{AARCH64_SVE, "svev", TDESC_UNION, 0, NULL, svev},
 	{AARCH64_SVE, "svep", TDESC_VECTOR, 2, "uint8", NULL},
+	{AARCH64_SME, "svcr_flags", TDESC_FLAGS, 8, NULL, svcr},
+	/* The matrix and its rows, of vectors of 16 bytes; scaled, too. */
+	{AARCH64_SME, "sme_bv", TDESC_VECTOR, 16, "uint8", NULL},
+	{AARCH64_SME, "sme_bvv", TDESC_VECTOR, 16, "sme_bv", NULL},
+	{AARCH64_SME2, "sme2_bv", TDESC_VECTOR, 64, "uint8", NULL},
+	{AARCH64_GCS_LINUX, "features_flags", TDESC_FLAGS, 8, NULL, gcs_features},
+	{AARCH64_FPMR, "fpmr_flags", TDESC_FLAGS, 8, NULL, fpmr},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 enum { NTYPES = sizeof(types) / sizeof(types[0]) };
+
+static bool is_of(const struct tdesc_type *type, const char *feature)
+{
+	return type->feature && type->kind == TDESC_VECTOR &&
+	       strcmp(type->feature, feature) == 0;
+}
 
 void aarch64_target_xml(struct buffer *out)
 {
@@ -168,8 +203,10 @@ void aarch64_target_xml(struct buffer *out)
 
 	for (unsigned int i = 0; i < NTYPES; i++) {
 		scaled[i] = types[i];
-		if (scaled[i].feature && strcmp(scaled[i].feature, AARCH64_SVE) == 0)
+		if (is_of(&types[i], AARCH64_SVE))
 			scaled[i].size *= aarch64_vector_quads();
+		if (is_of(&types[i], AARCH64_SME))
+			scaled[i].size *= aarch64_streaming_quads();
 	}
 	tdesc_append(out, "aarch64", scaled, table, count);
 }

@@ -122,18 +122,18 @@ const struct bpf_user_mode x86_64_user_mode = {
 };
 
 struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
-	[X86_64_GENERAL] = {"general", NT_PRSTATUS, false, false},
+	[X86_64_GENERAL] = {.name = "general", .nt_type = NT_PRSTATUS},
 	/* NT_PRFPREG, its first 512 bytes, if the processor has no XSAVE. */
-	[X86_64_XSTATE] = {"xstate", NT_X86_XSTATE, false, false},
+	[X86_64_XSTATE] = {.name = "xstate", .nt_type = NT_X86_XSTATE},
 	/* NT_X86_SHSTK, if there are shadow stacks. */
-	[X86_64_SHSTK] = {"shstk", 0, false, true},
+	[X86_64_SHSTK] = {.name = "shstk", .optional = true},
 };
 
 #define RULED(name, feature, type, bits, bpf, ...)                                     \
 	{                                                                              \
 #name, feature, type, NULL, bits, X86_64_GENERAL,                      \
 			offsetof(struct user_regs_struct, name), bpf, ACCESS_GENERAL,  \
-			__VA_ARGS__                                                    \
+			0, __VA_ARGS__                                                 \
 	}
 #define GENERAL(name, feature, type, bits, bpf)                                        \
 	RULED(name, feature, type, bits, bpf, {0})
@@ -154,7 +154,7 @@ struct regset_def x86_64_regsets[X86_64_NREGSETS] = {
 #define XSTATE(name, feature, type, group, bits, offset, access)                       \
 	{                                                                              \
 		name, feature, type, group, bits, X86_64_XSTATE, offset,               \
-			REG_NOT_IN_BPF_CONTEXT, access,                                \
+			REG_NOT_IN_BPF_CONTEXT, access, 0,                             \
 		{                                                                      \
 			0                                                              \
 		}                                                                      \
@@ -243,6 +243,7 @@ static const struct reg_def all_registers[] = {
 		0,
 		REG_NOT_IN_BPF_CONTEXT,
 		ACCESS_GENERAL,
+		0,
 		{0},
 	},
 };
@@ -298,7 +299,7 @@ void x86_64_make_table(bool has_shadow_stacks)
 
 	if (enabled == 0) {
 		x86_64_regsets[X86_64_XSTATE] =
-			(struct regset_def){"fpregs", NT_PRFPREG, false, false};
+			(struct regset_def){.name = "fpregs", .nt_type = NT_PRFPREG};
 		enabled = BIT(X87) | BIT(SSE);
 	}
 	/* They come together or not at all, and so does their feature. */

@@ -44,6 +44,8 @@ static int read_register(void *data, unsigned int number, uint64_t *value)
 	}
 	if (!reg)
 		return -ENOENT;
+	if (reg->also && inputs->regs.size[reg->also] == 0)
+		regs_fetch(inputs->thread, &inputs->regs, reg->also);
 	if (inputs->regs.size[reg->regset] == 0)
 		err = regs_fetch(inputs->thread, &inputs->regs, reg->regset);
 	return err < 0 ? err : reg_read_u64(&inputs->regs, number, value);

@@ -13,6 +13,7 @@ void regs_init(struct regs *regs, const struct arch_ops *arch)
 {
 	regs->arch = arch;
 	memset(regs->size, 0, sizeof(regs->size));
+	memset(regs->by_other, 0, sizeof(regs->by_other));
 }
 
 static int regset_call(enum __ptrace_request request, pid_t tid, unsigned int nt_type,
@@ -24,10 +25,11 @@ static int regset_call(enum __ptrace_request request, pid_t tid, unsigned int nt
 	return errno == EINVAL || errno == ENODEV ? -ENODATA : -errno;
 }
 
-int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset)
+/* Of one type: 0 with its size, or a negative errno without. */
+static int fetch_type(pid_t tid, struct regs *regs, unsigned int regset,
+		      unsigned int nt_type)
 {
 	struct iovec iov = {.iov_base = regs->data[regset], .iov_len = REGSET_MAX_SIZE};
-	const unsigned int nt_type = regs->arch->regsets[regset].nt_type;
 	const int err = nt_type == 0
 				? -ENODATA
 				: regset_call(PTRACE_GETREGSET, tid, nt_type, &iov);
@@ -36,15 +38,28 @@ int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset)
 	return err;
 }
 
+int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset)
+{
+	const struct regset_def *def = &regs->arch->regsets[regset];
+	const int err = fetch_type(tid, regs, regset, def->nt_type);
+
+	regs->by_other[regset] = err == 0 && def->other_type &&
+				 def->is_empty(regs->data[regset], regs->size[regset]);
+	return regs->by_other[regset] ? fetch_type(tid, regs, regset, def->other_type)
+				      : err;
+}
+
 int task_regs_store(pid_t tid, const struct regs *regs, unsigned int regset)
 {
+	const struct regset_def *def = &regs->arch->regsets[regset];
 	struct iovec iov = {.iov_base = (void *)regs->data[regset],
 			    .iov_len = regs->size[regset]};
 
 	if (iov.iov_len == 0)
 		return -ENODATA;
-	if (regs->arch->regsets[regset].read_only)
+	if (def->read_only)
 		return 0;
-	return regset_call(PTRACE_SETREGSET, tid, regs->arch->regsets[regset].nt_type,
+	return regset_call(PTRACE_SETREGSET, tid,
+			   regs->by_other[regset] ? def->other_type : def->nt_type,
 			   &iov);
 }

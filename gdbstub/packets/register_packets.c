@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* g G p P: registers as the table of the architecture lays them out. */
 #include <errno.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "arch/register_table.h"
@@ -132,9 +133,21 @@ struct error *packet_g(struct client *client, struct cursor *args, struct buffer
 	return NULL;
 }
 
-/* Reads one value and puts it into @regs; "xx.." leaves the register as it is. */
+/* What is the register's already changes nothing: to store its regset may do more than
+ * that, as to switch on what it is a part of (the matrix of SME). */
+static bool has_value(const struct regs *regs, const struct reg_def *reg,
+		      const unsigned char *value)
+{
+	unsigned char now[REG_MAX_SIZE];
+
+	return regs->arch->reg_read(regs, reg, now) == 0 &&
+	       memcmp(now, value, reg_size(reg)) == 0;
+}
+
+/* Reads one value and puts it into @regs; "xx.." leaves the register as it is. *changed
+ * is set if that changes anything. */
 static struct error *take_register(struct cursor *args, struct regs *regs,
-				   const struct reg_def *reg)
+				   const struct reg_def *reg, bool *changed)
 {
 	unsigned char value[REG_MAX_SIZE];
 	int err;
@@ -146,6 +159,9 @@ static struct error *take_register(struct cursor *args, struct regs *regs,
 	if (!cursor_hex_bytes(args, value, reg_size(reg)))
 		return error_create(0, "not a value for register %s (%zu bytes)",
 				    reg->name, reg_size(reg));
+	if (has_value(regs, reg, value))
+		return NULL;
+	*changed = true;
 	err = regs->arch->reg_write(regs, reg, value);
 	if (err < 0 && err != -ENODATA)
 		return error_create(-err, "register %s", reg->name);
@@ -157,6 +173,7 @@ struct error *packet_G(struct client *client, struct cursor *args, struct buffer
 	const struct reg_def *table;
 	struct thread *thread;
 	struct error *error = threads_stopped(client, &thread);
+	bool changed[REGSETS_MAX] = {false};
 	struct regs regs;
 	unsigned int count;
 	int err;
@@ -171,14 +188,15 @@ struct error *packet_G(struct client *client, struct cursor *args, struct buffer
 		return error_create(0, "G: no values");
 	table = packet_registers(client, regs.arch, &count);
 	for (unsigned int i = 0; i < count && cursor_left(args) > 0; i++) {
-		error = take_register(args, &regs, &table[i]);
+		error = take_register(args, &regs, &table[i],
+				      &changed[table[i].regset]);
 		if (error)
 			return error;
 	}
 	if (cursor_left(args) > 0)
 		return error_create(0, "G: more than all registers");
 	for (unsigned int i = 0; i < regs.arch->nregsets; i++) {
-		err = regs.size[i] > 0 ? look_store(thread, &regs, i) : 0;
+		err = regs.size[i] > 0 && changed[i] ? look_store(thread, &regs, i) : 0;
 		if (err < 0)
 			return lost(thread, err);
 	}
@@ -206,6 +224,8 @@ static struct error *one_register(struct client *client, struct cursor *args,
 	if (!*reg)
 		return error_create(0, "no register has the number %llu",
 				    (unsigned long long)number);
+	if ((*reg)->also)
+		look_fetch(*thread, regs, (*reg)->also);
 	err = look_fetch(*thread, regs, (*reg)->regset);
 	if (err == 0 || err == -ENODATA || shows_some(*thread, err))
 		return NULL;
@@ -233,16 +253,16 @@ struct error *packet_p(struct client *client, struct cursor *args, struct buffer
 /*
  * A thread that is to go on elsewhere is not to begin the system call anew in which it
  * was interrupted: the kernel would move the PC back before it. gdb sees to that
- * itself; lldb knows of no such register.
+ * itself; lldb knows of no such register. Has that changed anything?
  */
-static void leave_call(const struct client *client, struct regs *regs,
+static bool leave_call(const struct client *client, struct regs *regs,
 		       const struct reg_def *reg)
 {
 	const struct arch_ops *arch = regs->arch;
 
-	if (client->session.lldb && reg == reg_by_number(arch, arch->pc_reg) &&
-	    arch->syscall_restart_reg != REG_NONE)
-		reg_write_u64(regs, arch->syscall_restart_reg, UINT64_MAX);
+	return client->session.lldb && reg == reg_by_number(arch, arch->pc_reg) &&
+	       arch->syscall_restart_reg != REG_NONE &&
+	       reg_write_u64(regs, arch->syscall_restart_reg, UINT64_MAX) == 0;
 }
 
 struct error *packet_P(struct client *client, struct cursor *args, struct buffer *reply)
@@ -251,6 +271,7 @@ struct error *packet_P(struct client *client, struct cursor *args, struct buffer
 	struct thread *thread;
 	struct regs regs;
 	struct error *error = one_register(client, args, &thread, &regs, &reg);
+	bool changed = false;
 	int err;
 
 	if (error)
@@ -261,11 +282,11 @@ struct error *packet_P(struct client *client, struct cursor *args, struct buffer
 		return lost(thread, -ESRCH);
 	if (regs.size[reg->regset] == 0)
 		return error_create(0, "register %s is not available", reg->name);
-	error = take_register(args, &regs, reg);
+	error = take_register(args, &regs, reg, &changed);
 	if (error)
 		return error;
-	leave_call(client, &regs, reg);
-	err = look_store(thread, &regs, reg->regset);
+	changed |= leave_call(client, &regs, reg);
+	err = changed ? look_store(thread, &regs, reg->regset) : 0;
 	if (err < 0)
 		return lost(thread, err);
 	continuation_disturb(client->run);

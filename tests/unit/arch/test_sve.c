@@ -25,6 +25,8 @@ static size_t size;
 static void begin(size_t bytes, unsigned char flags)
 {
 	memset(state, 0, sizeof(state));
+	state[0] = bytes & 0xff;
+	state[1] = (unsigned char)(bytes >> 8);
 	state[8] = VL;
 	state[12] = flags;
 	size = bytes;
@@ -121,4 +123,25 @@ Test(sve, refusals)
 	begin(SMALL, 0);
 	z[VL - 1] = 1;
 	cr_assert_eq(sve_write(state, &size, SMALL, SVE_Z, 0, z, sizeof(z)), -ENOSPC);
+}
+
+/* Older kernels leave registers behind the header, and a size of 8. */
+Test(sve, state_that_is_elsewhere)
+{
+	unsigned char value[16] = {1};
+
+	begin(WHOLE, 1);
+	cr_expect_not(sve_is_empty(state, size));
+	begin(SMALL, 0);
+	cr_expect_not(sve_is_empty(state, size));
+	for (unsigned char told = 8; told <= 16; told += 8) {
+		begin(SMALL, 0);
+		state[0] = told;
+		state[1] = 0;
+		cr_expect(sve_is_empty(state, size));
+		cr_expect_eq(sve_read(state, size, SVE_Z, 0, value, 16), -ENODATA);
+		cr_expect_eq(sve_write(state, &size, MAX, SVE_Z, 0, value, 16),
+			     -ENODATA);
+	}
+	cr_expect(sve_is_empty(state, 0));
 }
