@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,13 +242,15 @@ static enum step become_program(const struct launch_options *options,
 
 static void __attribute__((noreturn))
 child_main(const struct launch_options *options, const struct command *command, int go,
-	   int report)
+	   int report, pid_t tracer)
 {
 	const int needed[] = {go, report};
 	struct failure failure;
 	char byte;
 
 	setpgid(0, 0);
+	/* Where only ancestors may trace (Yama); else it fails, and need not work. */
+	prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
 	if (rights_let_trace(needed, 2) < 0 || write(report, "", 1) != 1)
 		_exit(126);
 	/* The end of the file instead of a byte: the parent gave up or died. */
@@ -362,8 +367,8 @@ static bool wait_ready(int client, int report)
 	return false;
 }
 
-/* As soon as it can be traced, the child waits for a byte from @go; brings it to its
- * first instruction. */
+/* The child can be traced, and waits for a byte from @go; brings it to its first
+ * instruction. */
 static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 				 const struct command *command, int go, int report,
 				 struct inferior **ret)
@@ -373,11 +378,6 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	struct inferior *inferior;
 	int status = 0;
 
-	if (!wait_ready(inferiors->client, report)) {
-		abandon(child);
-		return error_create(0, "Cannot trace %s: its process does not start",
-				    program);
-	}
 	/* What a shell or a wrapper starts besides is none of our business. */
 	if (ptrace(PTRACE_SEIZE, child, NULL, first) < 0) {
 		int err = errno;
@@ -406,12 +406,22 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	return NULL;
 }
 
+/* There is one thread, and nobody has the C library's locks. */
+static pid_t fork_program(const struct launch_options *options)
+{
+	if (!options->is_sibling)
+		return fork();
+	return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL,
+			      NULL);
+}
+
 static struct error *start_child(struct inferiors *inferiors,
 				 const struct launch_options *options,
 				 const struct command *command, const int go[2],
 				 int report[2], struct inferior **ret)
 {
-	pid_t lender, child = fork();
+	const pid_t tracer = getpid();
+	pid_t lender, child = fork_program(options);
 	struct error *error;
 
 	if (child < 0)
@@ -419,10 +429,14 @@ static struct error *start_child(struct inferiors *inferiors,
 				    command->program);
 	if (child == 0) {
 		close(go[1]);
-		child_main(options, command, go[0], report[1]);
+		child_main(options, command, go[0], report[1], tracer);
 	}
 	close(take_fd(&report[1])); /* its end shows the child's */
-	setpgid(child, child);
+	if (!wait_ready(inferiors->client, report[0])) {
+		abandon(child);
+		return error_create(0, "Cannot trace %s: its process does not start",
+				    command->program);
+	}
 	lender = options->stdin_is_null || options->stdio[STDIN_FILENO]
 			 ? 0
 			 : terminal_lend(child);

@@ -232,6 +232,62 @@ def test_end_of_the_server_itself(t):
     t.equal(server.wait(), -signal.SIGABRT, "status")
 
 
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="latin1") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def test_parent_of_programs(t):
+    """It is what the user has started; programs that look for who debugs them, and kill
+    that, do no harm either."""
+    server = t.server("COMM", t.prog("calls"))
+    client = rsp.Client(server)
+    t.match("^T05", client.ask("?"))
+    t.equal(parent_of(server.inferior()), server.pid, "the program's parent")
+    os.kill(server.pid, signal.SIGKILL)
+    try:
+        while True:
+            client.fill()
+    except rsp.Closed:
+        pass
+    # It is the test's own now, which has not taken away what is left of it.
+    harness.wait_for(lambda: server.inferior() not in harness.descendants(os.getpid()),
+                     "the program's end")
+
+
+def test_what_is_left_of_programs(t):
+    """Nothing, while the server goes on: killed, ended, let go, and not even started."""
+    t.truehit_only("guard")
+    server = t.server("--multi", "COMM")
+    client = rsp.Client(server)
+    client.ask("!")
+    client.ask("qSupported:multiprocess+")
+
+    def start(name, *arguments):
+        words = [t.prog(name), *arguments]
+        return client.ask("vRun;" + ";".join(word.encode().hex() for word in words))
+
+    def pid_of(reply):
+        return int(t.match(r"thread:p([0-9a-f]+)\.", reply).group(1), 16)
+
+    def expect_gone(pid, how):
+        harness.wait_for(lambda: not os.path.exists(f"/proc/{pid}"), how)
+
+    pid = pid_of(start("calls"))
+    t.equal(client.ask(f"vKill;{pid:x}"), "OK", "vKill")
+    expect_gone(pid, "the killed one's end")
+    pid = pid_of(start("calls"))
+    t.match("^W", client.ask("vCont;c"))
+    expect_gone(pid, "the end of one that has run")
+    pid = pid_of(start("calls"))
+    t.equal(client.ask(f"D;{pid:x}"), "OK", "D")
+    expect_gone(pid, "the end of one that was let go")
+    t.match("^E", start("calls/none"))
+    harness.wait_for(lambda: harness.descendants(server.pid) == [server.serving],
+                     "no other child")
+    t.match("^T05", start("calls"), "the last one")
+
+
 def attach_with_pads(t, engine="ptrace", pads="always", hardware=0):
     t.truehit_only("guard")
     # Not randomized: the places that jumps of few bytes lead to have to be free.
