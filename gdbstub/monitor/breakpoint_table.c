@@ -6,12 +6,10 @@
 
 #include "gdbstub/agent/print.h"
 #include "gdbstub/symbols/symbols.h"
-#include "gdbstub/locations/carrier.h"
 #include "gdbstub/locations/ignore.h"
-#include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/locations/location.h"
-#include "gdbstub/breakpoints/share.h"
 #include "gdbstub/monitor/breakpoint_list.h"
+#include "gdbstub/monitor/note.h"
 #include "gdbstub/monitor/text_table.h"
 #include "gdbstub/monitor/thread_table.h"
 
@@ -199,82 +197,23 @@ static void append_table(const struct breakpoint_list *list, struct buffer *out)
 
 /* ---- what the table does not tell ---- */
 
-/* "break 2 TEXT", a line. */
-static void append_note(const struct breakpoint_list *list,
-			const struct location *location, const char *text,
-			struct buffer *out)
-{
-	breakpoint_list_name(list, location, out);
-	buffer_printf(out, "%s\n", text);
-}
-
-/* Why an engine that the user may not expect serves a location. */
-static void append_reason(const struct breakpoint_list *list,
-			  const struct location *location, struct buffer *out)
-{
-	_cleanup_buffer_ struct buffer text = {0};
-
-	if (!location->why)
-		return;
-	buffer_printf(&text, " is served by %s: %s", location->engine->ops->name,
-		      location->why);
-	append_note(list, location, buffer_string(&text), out);
-}
-
-/* Traps that the program has taken out of memory, or along with it. */
-static void append_fate(const struct breakpoint_list *list,
-			const struct location *location, struct buffer *out)
-{
-	_cleanup_buffer_ struct buffer text = {0};
-
-	buffer_append_string(&text, ": ");
-	location_print_fate(location, &text);
-	if (text.len > strlen(": "))
-		append_note(list, location, buffer_string(&text), out);
-}
-
-/* Watchpoints that do not see what system calls write. */
-static void append_unseen(const struct breakpoint_list *list,
-			  const struct location *location, struct buffer *out)
-{
-	const struct location *carrier = share_carrier(location);
-	const struct engine *engine = carrier ? carrier->engine : location->engine;
-	const char *why =
-		location->type == WATCHPOINT_WRITE && location->state != LOCATION_OUT
-			? engine_no_kernel_hits(engine)
-			: NULL;
-	_cleanup_buffer_ struct buffer text = {0};
-
-	if (!why)
-		return;
-	buffer_printf(&text, " has no hits by writes of system calls: %s", why);
-	append_note(list, location, buffer_string(&text), out);
-}
-
-/* What is set by `monitor ignore` and `monitor count`. */
-static void append_ignored(const struct breakpoint_list *list,
-			   struct location *location, struct buffer *out)
-{
-	_cleanup_buffer_ struct buffer text = {0};
-
-	buffer_append_char(&text, ' ');
-	ignore_describe(location, &text);
-	if (text.len > 1)
-		append_note(list, location, buffer_string(&text), out);
-}
-
 static void append_notes(const struct breakpoint_list *list, struct buffer *out)
 {
 	struct location *location;
 
-	FOREACH_SHOWN(location, list)
-	append_reason(list, location, out);
-	FOREACH_SHOWN(location, list)
-	append_fate(list, location, out);
-	FOREACH_SHOWN(location, list)
-	append_unseen(list, location, out);
-	FOREACH_SHOWN(location, list)
-	append_ignored(list, location, out);
+	for (int i = 0; i < NOTE_KINDS; i++) {
+		FOREACH_SHOWN(location, list)
+		{
+			_cleanup_buffer_ struct buffer text = {0};
+
+			note_append((enum note_kind)i, location, &text);
+			if (text.len == 0)
+				continue;
+			breakpoint_list_name(list, location, out);
+			buffer_printf(out, "%s%s\n", i == NOTE_FATE ? ": " : " ",
+				      buffer_string(&text));
+		}
+	}
 }
 
 void breakpoints_print(struct inferiors *inferiors, bool all, struct buffer *out)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gdbstub/base/cleanup.h"
+#include "gdbstub/control/counter.h"
 #include "gdbstub/control/retired_event.h"
 
 enum { TURNS = 1000000 };
@@ -132,4 +133,61 @@ void counters_show(struct counter_findings *findings, struct buffer *out)
 
 	counters_count(counts);
 	counters_print(counts, findings, out);
+}
+
+/* ---- for scripts ---- */
+
+static void write_count(struct json *json, const struct event_count *count)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "event", count->name);
+	json_bool(json, "usable",
+		  count->verdict != COUNT_REFUSED && count->verdict != COUNT_TOO_FEW);
+	if (count->verdict == COUNT_EXACT || count->verdict == COUNT_INEXACT)
+		json_bool(json, "exact", count->verdict == COUNT_EXACT);
+	else
+		json_text(json, "exact", NULL);
+	json_text(json, "why_not",
+		  count->verdict == COUNT_REFUSED ? counter_refusal(count->err)
+		  : count->verdict == COUNT_TOO_FEW
+			  ? "it has counted less than was executed"
+			  : NULL);
+	json_close(json, '}');
+}
+
+static void write_until_count(struct json *json, enum retired_event event,
+			      const struct counter_finding *finding)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "event", retired_event_name(event));
+	json_bool(json, "usable", finding->usable);
+	json_text(json, "why_not", finding->usable ? NULL : finding->why_not);
+	json_close(json, '}');
+}
+
+void counters_write(struct json *json, const struct event_count *counts,
+		    const struct counter_findings *findings)
+{
+	json_open(json, "counters", '[');
+	for (unsigned int i = 0; i < EVENT_COUNTS; i++)
+		write_count(json, &counts[i]);
+	json_close(json, ']');
+	json_open(json, "until_count", '[');
+	for (unsigned int i = 0; i < RETIRED_EVENTS; i++)
+		write_until_count(json, (enum retired_event)i, &findings->of[i]);
+	json_close(json, ']');
+}
+
+void counters_show_json(struct counter_findings *findings, struct buffer *out)
+{
+	struct event_count counts[EVENT_COUNTS];
+	struct json json = {out, true};
+
+	counters_count(counts);
+	for (unsigned int i = 0; i < RETIRED_EVENTS; i++)
+		counter_find(findings, (enum retired_event)i);
+	json_open(&json, NULL, '{');
+	counters_write(&json, counts, findings);
+	json_close(&json, '}');
+	buffer_append_char(out, '\n');
 }

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "gdbstub/base/buffer.h"
+#include "gdbstub/base/json_writer.h"
 #include "gdbstub/control/counter_trial.h"
 
 /** What an event has counted. */
@@ -37,5 +37,11 @@ void counters_print(const struct event_count *counts, struct counter_findings *f
 		    struct buffer *out);
 /** The same, of what is counted now. */
 void counters_show(struct counter_findings *findings, struct buffer *out);
+
+/** For scripts: the members "counters" and "until_count"; all has been tried. */
+void counters_write(struct json *json, const struct event_count *counts,
+		    const struct counter_findings *findings);
+/** A document with these, of what is counted now. */
+void counters_show_json(struct counter_findings *findings, struct buffer *out);
 
 #endif

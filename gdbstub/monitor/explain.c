@@ -10,13 +10,12 @@
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/left_over.h"
-#include "gdbstub/breakpoints/choice.h"
 #include "gdbstub/monitor/cost.h"
+#include "gdbstub/monitor/why.h"
 #include "gdbstub/pads/location_pad.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/trap_inspection.h"
 #include "gdbstub/locations/location.h"
-#include "gdbstub/breakpoints/slots.h"
 #include "gdbstub/breakpoints/watch.h"
 
 enum { TEXT_MAX = 1000 }; /* bytes of an expression; the bytecode tells the rest */
@@ -109,80 +108,13 @@ static void explain_filter(const struct location *location, struct buffer *out)
 
 /* ---- the engine ---- */
 
-/* Who has what the location would like to have. */
-static void explain_slots(const struct location *location, struct buffer *out)
+/* "  why:         ..." */
+static void explain_why(void *out, enum why_kind kind, const char *text)
 {
-	_cleanup_buffer_ struct buffer users = {0};
+	static const char *const titles[] = {
+		[WHY_SERVED] = "why:  ", [WHY_NOTE] = "note: ", [WHY_SLOTS] = "slots:"};
 
-	slots_print_users(location, &users);
-	if (users.len > 0)
-		buffer_printf(out, "  slots:       used by %s; disable or delete one\n",
-			      buffer_string(&users));
-}
-
-/* One that is preferred for its filter is listed a second time, where it would be
- * without. */
-static bool is_listed(const struct engine *engine, const struct engines *engines,
-		      const int *choices, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (engine == &engines->engine[choices[i]])
-			return true;
-	return false;
-}
-
-/* Why engines that would be preferred do not serve: the same reason once. */
-static void explain_unusable(const struct location *location, struct buffer *out)
-{
-	const struct engines *engines = location->inferior->breakpoints->engines;
-	int choices[NENGINES];
-	unsigned int n = choice_list(engines, location, choices);
-	const char *said = "";
-
-	for (unsigned int i = 0; i < n; i++) {
-		const struct engine *engine = &engines->engine[choices[i]];
-
-		if (engine == location->engine &&
-		    !is_listed(engine, engines, choices + i + 1, n - i - 1))
-			return;
-		if (!engine->unusable || !strcmp(said, error_text(engine->unusable)))
-			continue;
-		said = error_text(engine->unusable);
-		buffer_printf(out, "  why:         %s is not usable: %s\n",
-			      engine->ops->name, said);
-	}
-}
-
-/* Of one that stops at every hit. */
-static const char *why_in_text(const struct location *location)
-{
-	const char *keeps_out = choice_keeps_out(location);
-
-	if (!keeps_out || location->engine->ops->own_traps)
-		return keeps_out;
-	if (location->inferior->attached)
-		return "the program was attached to: nothing would stay behind in it, "
-		       "should truehit be killed";
-	return "other uprobes are in the program, and traps of two kinds do not mix";
-}
-
-static void explain_why(const struct location *location, struct buffer *out)
-{
-	bool by_user = location->choice != CHOOSE_AUTO;
-	const char *in_text = by_user ? NULL : why_in_text(location);
-
-	if (by_user)
-		buffer_printf(out, "  why:         monitor set engine %s\n",
-			      choice_name(location->choice));
-	if (in_text)
-		buffer_printf(out, "  why:         %s\n", in_text);
-	explain_unusable(location, out);
-	if (location->why)
-		buffer_printf(out, "  why:         %s\n", location->why);
-	if (choice_restarts(location))
-		buffer_printf(out, "  note:        %s\n", choice_restarts(location));
-	if (location->why && !location_uses_hardware(location))
-		explain_slots(location, out);
+	buffer_printf(out, "  %s       %s\n", titles[kind], text);
 }
 
 static void explain_engine(const struct location *location, struct buffer *out)
@@ -195,7 +127,7 @@ static void explain_engine(const struct location *location, struct buffer *out)
 	}
 	buffer_printf(out, "  engine:      %s: %s\n", engine->ops->name,
 		      engine->ops->title);
-	explain_why(location, out);
+	why_each(location, explain_why, out);
 	buffer_append_string(out, "  decided by:  ");
 	engine->ops->describe(location->engine, location, out);
 	buffer_append_char(out, '\n');

@@ -7,14 +7,14 @@
  * that they talk to a gdbserver, or to what is in its place. */
 static const struct monitor_command commands[] = {
 	{"help", "[<COMMAND>]", "Show this list, or what a command does", NULL,
-	 monitor_help},
+	 monitor_help, monitor_help_json},
 	{"breakpoints", "[all]", "Show what serves each breakpoint, and its hits",
 	 "Those of all processes: the engine, who decides whether a hit is true "
 	 "(kernel; stub, which is this server; filter: the program itself; gdb), how "
 	 "many hits were false, true, left to the stub ('Maybe'), and ignored; where "
 	 "several threads hit one, the busiest of them, too.\nall: all threads, and "
 	 "gdb's own breakpoints, by numbers below 0.",
-	 monitor_breakpoints},
+	 monitor_breakpoints, monitor_breakpoints_json},
 	{"explain", "<LOCATION> [bytecode|bpf|pad]",
 	 "Show how a breakpoint is decided, why, and what that costs",
 	 "LOCATION is a number as 'monitor breakpoints' shows it, *ADDRESS, or a "
@@ -23,91 +23,95 @@ static const struct monitor_command commands[] = {
 	 "the process has taken since its counts were zero, or, where hits stop their "
 	 "threads, the time that the program has run.\nbytecode: what gdb has sent; "
 	 "bpf: the program in the kernel; pad: the code in the program.",
-	 monitor_explain},
+	 monitor_explain, monitor_explain_json},
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 "The last lines are the hardware slots of each process: who has them, and how "
 	 "many are free.",
-	 monitor_engines},
+	 monitor_engines, monitor_engines_json},
 	{"last-hit", "[all]",
 	 "Show which instruction made the last access that a watchpoint told of",
-	 "all: the last one of each thread.", monitor_last_hit},
+	 "all: the last one of each thread.", monitor_last_hit, NULL},
 	{"accesses", "[<write|access> <ADDRESS> <LENGTH> [<CONDITION>] | off]",
 	 "Count all writes or accesses to memory, without stopping",
 	 "CONDITION is the bytecode of an agent expression in hex digits. Without "
 	 "arguments, and at the end (off), the table is shown: how many accesses each "
 	 "thread has made by each instruction, and what was there before and after. "
 	 "'truehit accesses' of gdb's extension takes expressions.",
-	 monitor_accesses},
+	 monitor_accesses, NULL},
 	{"ignore", "<LOCATION> <N>", "Count the next N true hits, and do nothing else",
-	 "LOCATION is as for 'explain'. 0: none is ignored any more.", monitor_ignore},
+	 "LOCATION is as for 'explain'. 0: none is ignored any more.", monitor_ignore,
+	 NULL},
 	{"until-hit", "<LOCATION> <N>",
 	 "Stop at the Nth true hit from now, whoever makes it, and at no other",
-	 "LOCATION is as for 'explain'.", monitor_until_hit},
+	 "LOCATION is as for 'explain'.", monitor_until_hit, NULL},
 	{"until-state", "<LOCATION> <REGISTER>=<VALUE>... | <LOCATION> off",
 	 "Ignore all hits but the next one at which registers are so",
 	 "It is decided as the breakpoint's conditions are. off takes the state away.",
-	 monitor_until_state},
+	 monitor_until_state, NULL},
 	{"count", "<LOCATION> [on|off]", "Count hits without ever stopping",
-	 "LOCATION is as for 'explain'. off: true hits stop again.", monitor_count},
+	 "LOCATION is as for 'explain'. off: true hits stop again.", monitor_count,
+	 NULL},
 	{"stepi", "[<N>]",
 	 "Make N single steps of the next one, with one stop at the end",
 	 "Without N: show how many were left when it stopped before exclusive accesses "
 	 "(aarch64).",
-	 monitor_stepi},
+	 monitor_stepi, NULL},
 	{"counters", "", "Show what the processor's counters count, and how exactly",
-	 NULL, monitor_counters},
+	 NULL, monitor_counters, monitor_counters_json},
 	{"until-count", "[<EVENT> <N> [<STEPS>] | off]",
 	 "Make one step of the next ones, until N events have been counted",
 	 "EVENT is instructions, branches, conditional-branches or taken-branches, of "
 	 "the current thread.\nSTEPS: or until the next one has made so many. Without "
 	 "arguments: show how many are left.",
-	 monitor_until_count},
-	{"reset", "", "Set the counts of all breakpoints to zero", NULL, monitor_reset},
-	{"variables", "", "Show the trace state variables", NULL, monitor_variables},
+	 monitor_until_count, NULL},
+	{"reset", "", "Set the counts of all breakpoints to zero", NULL, monitor_reset,
+	 NULL},
+	{"variables", "", "Show the trace state variables", NULL, monitor_variables,
+	 NULL},
 	{"set variable", "<NUMBER> <VALUE>", "Set a trace state variable", NULL,
-	 monitor_set_variable},
+	 monitor_set_variable, NULL},
 	{"set watch-kernel", "<on|off>",
 	 "Stop where a system call has written to what is watched, or do not",
 	 "If the thread blocks SIGTRAP, and the call waits for more, the stop cuts it "
 	 "off.",
-	 monitor_set_watch_kernel},
+	 monitor_set_watch_kernel, NULL},
 	{"set debug", "<0|1|CATEGORIES>", "Disable or enable debugging messages",
-	 "CATEGORIES is a list such as rsp,stops.", monitor_set_debug},
+	 "CATEGORIES is a list such as rsp,stops.", monitor_set_debug, NULL},
 	{"set remote-debug", "<0|1>", "Disable or enable messages about the protocol",
-	 NULL, monitor_set_remote_debug},
+	 NULL, monitor_set_remote_debug, NULL},
 	{"set debug-format", "<all|none|timestamp>",
 	 "Choose what each debugging message begins with", NULL,
-	 monitor_set_debug_format},
+	 monitor_set_debug_format, NULL},
 	{"set debug-file", "[<FILE>]",
 	 "Send debugging messages to a file of the server's machine, or to its stderr",
-	 NULL, monitor_set_debug_file},
+	 NULL, monitor_set_debug_file, NULL},
 	{"set libthread-db-search-path", "[<DIRECTORIES>]",
 	 "Choose where to look for libthread_db, which finds thread-local storage",
 	 "At first this is $sdir, the system's own directories. $pdir, that of the "
 	 "program's C library, or any other is used only if others cannot change what "
 	 "is there.",
-	 monitor_set_threaddb_path},
+	 monitor_set_threaddb_path, NULL},
 	{"set engine", "<auto|uprobe|hardware|ptrace>",
 	 "Choose which engines may serve breakpoints",
 	 "auto takes the cheapest that is exact; 'monitor engines' lists them.",
-	 monitor_set_engine},
+	 monitor_set_engine, NULL},
 	{"set pads", "<auto|always|off>",
 	 "Choose which traps are put into code that is made for them",
 	 "A jump in the place of the instruction leads to such a pad, which begins "
 	 "with the condition as native code. auto: where most hits are false.",
-	 monitor_set_pads},
+	 monitor_set_pads, NULL},
 	{"set watch-filter", "<on|off>",
 	 "Pass over writes to watched memory that do not change it, or do not", NULL,
-	 monitor_set_watch_filter},
+	 monitor_set_watch_filter, NULL},
 	{"set skid", "<auto|off|N>",
 	 "Choose how many events before its end until-count begins to step",
 	 "Counters interrupt late. auto: as late as this processor is known to; off: "
 	 "it only steps.",
-	 monitor_set_skid},
+	 monitor_set_skid, NULL},
 	{"exit", "", "Quit GDBserver",
 	 "This server, and what it has started; what it was attached to lives on.",
-	 monitor_exit},
+	 monitor_exit, NULL},
 };
 
 const struct monitor_command *monitor_commands(unsigned int *count)
@@ -193,6 +197,7 @@ const struct monitor_command *monitor_command_find(const char *line, const char 
 
 void monitor_command_append(const struct monitor_command *command, struct buffer *out)
 {
-	buffer_printf(out, "%s%s%s", command->name, command->args[0] != '\0' ? " " : "",
-		      command->args);
+	buffer_printf(out, "%s%s%s%s", command->name,
+		      command->args[0] != '\0' ? " " : "", command->args,
+		      command->json ? " [--json]" : "");
 }

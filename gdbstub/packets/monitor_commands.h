@@ -28,6 +28,8 @@ struct monitor_command {
 			      * newline each but for the last; NULL: there is no more
 			      * to say */
 	monitor_handler *handler;
+	monitor_handler *json; /* the same for scripts, with --json: appends one JSON
+				* document; NULL: it has no such form */
 };
 
 const struct monitor_command *monitor_commands(unsigned int *count);
@@ -42,15 +44,16 @@ const struct monitor_command *monitor_command_find(const char *line, const char 
 /** May all words of @line be the first of the command's? *exact: as they are. */
 bool monitor_command_begins(const struct monitor_command *command, const char *line,
 			    bool *exact);
-/** Appends "name args". */
+/** Appends "name args [--json]". */
 void monitor_command_append(const struct monitor_command *command, struct buffer *out);
 
 /* monitor_accesses.c */
 monitor_handler monitor_accesses;
 /* monitor_help.c */
-monitor_handler monitor_help;
+monitor_handler monitor_help, monitor_help_json;
 /* monitor_locations.c */
-monitor_handler monitor_breakpoints, monitor_count, monitor_engines, monitor_explain,
+monitor_handler monitor_breakpoints, monitor_breakpoints_json, monitor_count,
+	monitor_engines, monitor_engines_json, monitor_explain, monitor_explain_json,
 	monitor_ignore, monitor_last_hit, monitor_reset, monitor_until_hit,
 	monitor_variables;
 /* monitor_packet.c */
@@ -61,7 +64,7 @@ monitor_handler monitor_set_debug, monitor_set_debug_file, monitor_set_debug_for
 	monitor_set_threaddb_path, monitor_set_variable, monitor_set_watch_filter,
 	monitor_set_watch_kernel;
 /* monitor_steps.c: those for which threads run or pause */
-monitor_handler monitor_counters, monitor_set_skid, monitor_stepi, monitor_until_count,
-	monitor_until_state;
+monitor_handler monitor_counters, monitor_counters_json, monitor_set_skid,
+	monitor_stepi, monitor_until_count, monitor_until_state;
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gdbstub/base/json_writer.h"
+
 enum { WIDTH = 78 }; /* of a line */
 
 static void append_row(const struct monitor_command *command, struct buffer *out)
@@ -96,5 +98,40 @@ struct error *monitor_help(struct client *client, const char *args, struct buffe
 	if (args[0] != '\0')
 		return append_named(args, out);
 	append_list(out);
+	return NULL;
+}
+
+/* ---- for scripts ---- */
+
+static void write_command(struct json *json, const struct monitor_command *command)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "name", command->name);
+	json_text(json, "arguments", command->args);
+	json_text(json, "help", command->help);
+	json_text(json, "details", command->details);
+	json_bool(json, "json", command->json);
+	json_close(json, '}');
+}
+
+struct error *monitor_help_json(struct client *client, const char *args,
+				struct buffer *out)
+{
+	unsigned int count;
+	const struct monitor_command *commands = monitor_commands(&count);
+	struct json json = {out, true};
+
+	(void)client;
+	json_open(&json, NULL, '{');
+	json_open(&json, "commands", '[');
+	for (unsigned int i = 0; i < count; i++) {
+		bool exact;
+
+		if (monitor_command_begins(&commands[i], args, &exact))
+			write_command(&json, &commands[i]);
+	}
+	json_close(&json, ']');
+	json_close(&json, '}');
+	buffer_append_char(out, '\n');
 	return NULL;
 }

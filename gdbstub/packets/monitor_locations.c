@@ -13,22 +13,50 @@
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/location_name.h"
 #include "gdbstub/monitor/breakpoint_table.h"
+#include "gdbstub/monitor/engine_json.h"
 #include "gdbstub/monitor/explain.h"
+#include "gdbstub/monitor/explain_json.h"
+#include "gdbstub/monitor/location_json.h"
+
+static struct error *no_process(void)
+{
+	return error_create(0, "There is no process, hence no breakpoints.");
+}
+
+/* ---- breakpoints ---- */
+
+static struct error *check_list(struct client *client, const char *args, bool *all)
+{
+	*all = strcmp(args, "all") == 0;
+	if (!*all && args[0] != '\0')
+		return error_create(0, "breakpoints takes nothing or all, not '%s'.",
+				    args);
+	return TAILQ_EMPTY(&client->run->inferiors.list) ? no_process() : NULL;
+}
 
 struct error *monitor_breakpoints(struct client *client, const char *args,
 				  struct buffer *out)
 {
-	struct inferiors *inferiors = &client->run->inferiors;
-	bool all = strcmp(args, "all") == 0;
+	bool all;
+	struct error *error = check_list(client, args, &all);
 
-	if (!all && args[0] != '\0')
-		return error_create(0, "breakpoints takes nothing or all, not '%s'.",
-				    args);
-	if (TAILQ_EMPTY(&inferiors->list))
-		return error_create(0, "There is no process, hence no breakpoints.");
-	breakpoints_print(inferiors, all, out);
-	return NULL;
+	if (!error)
+		breakpoints_print(&client->run->inferiors, all, out);
+	return error;
 }
+
+struct error *monitor_breakpoints_json(struct client *client, const char *args,
+				       struct buffer *out)
+{
+	bool all;
+	struct error *error = check_list(client, args, &all);
+
+	if (!error)
+		breakpoints_print_json(&client->run->inferiors, all, out);
+	return error;
+}
+
+/* ---- explain ---- */
 
 /* Takes the last word off @line, if that names a part; symbols have blanks, too. */
 static enum explain_part take_part(char *line)
@@ -55,12 +83,37 @@ struct error *monitor_explain(struct client *client, const char *args,
 	struct error *error;
 
 	if (!inferior)
-		return error_create(0, "There is no process, hence no breakpoints.");
+		return no_process();
 	if (!name)
 		return error_create(ENOMEM, "explain");
 	part = take_part(name);
 	error = location_named(inferior, name, &location);
 	return error ? error : location_explain(location, part, out);
+}
+
+struct error *monitor_explain_json(struct client *client, const char *args,
+				   struct buffer *out)
+{
+	struct inferior *inferior = client_inferior(client);
+	struct location *location = NULL;
+	struct error *error;
+
+	if (!inferior)
+		return no_process();
+	error = location_named(inferior, args, &location);
+	if (!error)
+		location_explain_json(location, out);
+	return error;
+}
+
+/* ---- others ---- */
+
+struct error *monitor_engines_json(struct client *client, const char *args,
+				   struct buffer *out)
+{
+	(void)args;
+	engines_print_json(&client->run->engines, &client->run->inferiors, out);
+	return NULL;
 }
 
 struct error *monitor_engines(struct client *client, const char *args,
@@ -97,7 +150,7 @@ struct error *monitor_ignore(struct client *client, const char *args,
 	struct inferior *inferior = client_inferior(client);
 
 	if (!inferior)
-		return error_create(0, "There is no process, hence no breakpoints.");
+		return no_process();
 	return ignore_next(inferior, args, out);
 }
 
@@ -107,7 +160,7 @@ struct error *monitor_until_hit(struct client *client, const char *args,
 	struct inferior *inferior = client_inferior(client);
 
 	if (!inferior)
-		return error_create(0, "There is no process, hence no breakpoints.");
+		return no_process();
 	return ignore_all_but(inferior, args, out);
 }
 
@@ -116,7 +169,7 @@ struct error *monitor_count(struct client *client, const char *args, struct buff
 	struct inferior *inferior = client_inferior(client);
 
 	if (!inferior)
-		return error_create(0, "There is no process, hence no breakpoints.");
+		return no_process();
 	return ignore_all(inferior, args, out);
 }
 
@@ -126,7 +179,7 @@ struct error *monitor_reset(struct client *client, const char *args, struct buff
 
 	(void)args;
 	if (TAILQ_EMPTY(&client->run->inferiors.list))
-		return error_create(0, "There is no process, hence no breakpoints.");
+		return no_process();
 	TAILQ_FOREACH (inferior, &client->run->inferiors.list, link)
 		if (inferior->breakpoints)
 			breakpoints_reset_counts(inferior->breakpoints);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* qRcmd: what users type after gdb's `monitor`. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gdbstub/base/json_writer.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/client/console.h"
 #include "gdbstub/packets/monitor_commands.h"
@@ -38,8 +40,23 @@ static const struct monitor_command *find(const char *line, const char **args,
 	return found;
 }
 
-/* Runs a line. All that the user is to see goes to @out; false: it failed. */
-static bool run_line(struct client *client, const char *line, struct buffer *out)
+static void append_usage(const struct monitor_command *command, struct buffer *out)
+{
+	buffer_append_string(out, "Usage: monitor ");
+	monitor_command_append(command, out);
+	buffer_append_char(out, '\n');
+}
+
+static bool takes(const struct monitor_command *command, const char *args)
+{
+	return command->args[0] == '[' ||
+	       (args[0] == '\0') == (command->args[0] == '\0');
+}
+
+/* Runs a line, for scripts if they want that. All that the user is to see goes to @out;
+ * false: it failed. */
+static bool run_line(struct client *client, const char *line, bool as_json,
+		     struct buffer *out)
 {
 	_cleanup_error_ struct error *error = NULL;
 	const char *args;
@@ -47,17 +64,31 @@ static bool run_line(struct client *client, const char *line, struct buffer *out
 
 	if (!command)
 		return false;
-	if (command->args[0] != '[' &&
-	    (args[0] == '\0') != (command->args[0] == '\0')) {
-		buffer_append_string(out, "Usage: monitor ");
-		monitor_command_append(command, out);
-		buffer_append_char(out, '\n');
+	if (!takes(command, args) || (as_json && !command->json)) {
+		append_usage(command, out);
 		return false;
 	}
-	error = command->handler(client, args, out);
+	error = (as_json ? command->json : command->handler)(client, args, out);
 	if (error)
 		buffer_printf(out, "%s\n", error_text(error));
 	return !error;
+}
+
+/* A failure is one document, too. */
+static void make_json_of_failure(struct buffer *out)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+	struct json json = {out, true};
+	size_t len = out->len;
+
+	while (len > 0 && out->data[len - 1] == '\n')
+		len--;
+	buffer_append(&text, out->data, len);
+	buffer_reset(out);
+	json_open(&json, NULL, '{');
+	json_text(&json, "error", buffer_string(&text));
+	json_close(&json, '}');
+	buffer_append_char(out, '\n');
 }
 
 static void trim(char *line)
@@ -66,6 +97,21 @@ static void trim(char *line)
 
 	while (len > 0 && strchr(" \t\r\n", line[len - 1]))
 		line[--len] = '\0';
+}
+
+/* Takes the word off the line's end, or out of it. */
+static bool take_json(char *line)
+{
+	static const char word[] = "--json";
+	const size_t len = strlen(word);
+	char *at = strstr(line, word);
+	bool found = at && at > line && isblank((unsigned char)at[-1]) &&
+		     (at[len] == '\0' || isblank((unsigned char)at[len]));
+
+	if (found)
+		memmove(at, at + len, strlen(at + len) + 1);
+	trim(line);
+	return found;
 }
 
 /*
@@ -77,14 +123,16 @@ struct error *packet_qRcmd(struct client *client, struct cursor *args,
 {
 	_cleanup_buffer_ struct buffer out = {0};
 	_cleanup_free_ char *line = NULL;
+	bool ok, as_json;
 	size_t len;
-	bool ok;
 
 	line = cursor_hex_string(*args, &len);
 	if (!line || strlen(line) != len)
 		return error_create(0, "qRcmd: expected a command in hex digits");
-	trim(line);
-	ok = run_line(client, line + strspn(line, " \t"), &out);
+	as_json = take_json(line);
+	ok = run_line(client, line + strspn(line, " \t"), as_json, &out);
+	if (!ok && as_json)
+		make_json_of_failure(&out);
 	if (buffer_failed(&out))
 		return error_create(ENOMEM, "monitor %s", line);
 	if (ok && out.len > 0 && 2 * out.len <= RSP_PACKET_SIZE) {

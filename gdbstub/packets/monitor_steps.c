@@ -44,6 +44,14 @@ struct error *monitor_counters(struct client *client, const char *args,
 	return NULL;
 }
 
+struct error *monitor_counters_json(struct client *client, const char *args,
+				    struct buffer *out)
+{
+	(void)args;
+	counters_show_json(&client->run->counters, out);
+	return NULL;
+}
+
 static void show_left(const struct retired *retired, struct buffer *out)
 {
 	buffer_printf(out, "%ju %s are left%s.\n", (uintmax_t)retired->left,

@@ -12,7 +12,10 @@
 #include "gdbstub/client/client.h"
 #include "gdbstub/breakpoints/choice.h"
 #include "gdbstub/breakpoints/until_state.h"
+#include "gdbstub/monitor/engine_json.h"
 #include "gdbstub/monitor/explain.h"
+#include "gdbstub/monitor/explain_json.h"
+#include "gdbstub/monitor/location_json.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/hits/last_hit.h"
 #include "gdbstub/locations/location_name.h"
@@ -54,6 +57,12 @@ void breakpoints_print(struct inferiors *of, bool all, struct buffer *out)
 		buffer_append_char(out, 'x');
 }
 
+void breakpoints_print_json(struct inferiors *of, bool all, struct buffer *out)
+{
+	cr_assert_eq(of, &run.inferiors);
+	buffer_append_string(out, all ? "[\"all\"]\n" : "[]\n");
+}
+
 void breakpoints_reset_counts(struct breakpoints *of)
 {
 	cr_assert_eq(of, &breakpoints);
@@ -84,6 +93,11 @@ struct error *location_explain(struct location *location, enum explain_part part
 	buffer_printf(out, "%s %d\n", part == EXPLAIN_BPF ? "program of" : "about",
 		      location->shown_number);
 	return NULL;
+}
+
+void location_explain_json(struct location *location, struct buffer *out)
+{
+	buffer_printf(out, "[%d]\n", location->shown_number);
 }
 
 struct error *ignore_next(struct inferior *of, const char *args, struct buffer *out)
@@ -132,6 +146,14 @@ void engines_print(const struct engines *engines, struct buffer *out)
 {
 	cr_assert_eq(engines, &client.run->engines);
 	buffer_append_string(out, "the engines\n");
+}
+
+void engines_print_json(const struct engines *engines,
+			const struct inferiors *inferiors, struct buffer *out)
+{
+	cr_assert_eq(engines, &client.run->engines);
+	cr_assert_eq(inferiors, &client.run->inferiors);
+	buffer_append_string(out, "[\"engines\"]\n");
 }
 
 void slots_print(const struct breakpoints *of, struct buffer *out)
@@ -311,6 +333,37 @@ Test(monitor, commands_reach_their_handlers)
 	assert_text("  breakpoints \t\n", "the table\n");
 }
 
+Test(monitor, for_scripts)
+{
+	_cleanup_buffer_ struct buffer text = {0};
+
+	assert_text("breakpoints --json", "[]\n");
+	assert_text("b  --json all", "[\"all\"]\n");
+	assert_text("breakpoints all --json ", "[\"all\"]\n");
+	assert_text("engines --json", "[\"engines\"]\n");
+	assert_text("explain 2 --json", "[2]\n");
+	assert_text("explain f(int, bpf) --json", "[2]\n");
+	assert_text("help reset --json",
+		    "{\"commands\": [{\"name\": \"reset\", \"arguments\": \"\", "
+		    "\"help\": \"Set the counts of all breakpoints to zero\", "
+		    "\"details\": null, \"json\": false}]}\n");
+	/* A failure is a document, too. */
+	assert_failure("explain 3 --json", "{\"error\": \"no location 3\"}\n");
+	assert_failure("explain 2 bpf --json", "{\"error\": \"no location 2 bpf\"}\n");
+	assert_failure("breakpoints --json some",
+		       "{\"error\": \"breakpoints takes nothing or all, not "
+		       "'some'.\"}\n");
+	assert_failure("reset --json", "{\"error\": \"Usage: monitor reset\"}\n");
+	assert_failure("explain --json", "{\"error\": \"Usage: monitor explain "
+					 "<LOCATION> [bytecode|bpf|pad] [--json]\"}");
+	assert_failure("nonsense --json",
+		       "{\"error\": \"Unknown monitor command.\\u000a");
+	cr_assert_eq(resets, 0);
+	/* It is a word. */
+	assert_failure("breakpoints --jsons", "breakpoints takes nothing or all");
+	assert_failure("--json", "Unknown monitor command.\n");
+}
+
 Test(monitor, prefixes_do_if_they_mean_one_command)
 {
 	_cleanup_buffer_ struct buffer text = {0};
@@ -341,8 +394,9 @@ Test(monitor, arguments_are_checked)
 
 	assert_failure("exit now", "Usage: monitor exit\n");
 	cr_assert_not(client.session.exit_server);
-	assert_failure("explain",
-		       "Usage: monitor explain <LOCATION> [bytecode|bpf|pad]\n");
+	assert_failure(
+		"explain",
+		"Usage: monitor explain <LOCATION> [bytecode|bpf|pad] [--json]\n");
 	assert_failure("explain 3", "no location 3\n");
 	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
 	assert_failure("set debug nonsense", "unknown debug category 'nonsense'");
