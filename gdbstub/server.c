@@ -15,6 +15,7 @@
 #include "gdbstub/client/client_program.h"
 #include "gdbstub/rsp/connection.h"
 #include "gdbstub/rsp/disable.h"
+#include "gdbstub/client/live_stats.h"
 #include "gdbstub/client/notify.h"
 #include "gdbstub/client/program_terminal.h"
 #include "gdbstub/packets/packet.h"
@@ -241,10 +242,17 @@ static void take_signals(struct server *server)
 		take_signal(server, &info[i]);
 }
 
+/* The shorter one; negative: for ever. */
+static int shorter(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* In ms. */
 static int patience(const struct server *server)
 {
-	int of_run = run_patience(&server->run);
+	int of_run = shorter(run_patience(&server->run),
+			     live_stats_patience(&server->client));
 
 	if (server->leaving)
 		return DELIVERY_CHECK;
@@ -329,6 +337,7 @@ static void serve(struct server *server)
 		server->counting = access_log_poll(server->client.accesses);
 		poll_stops(server);
 		client_check_accesses(&server->client, true);
+		live_stats_look(&server->client);
 		console_send(&server->client);
 		tell_when_shown(server);
 		if (!server->client.connection)

@@ -8,6 +8,7 @@ import truehit_running
 from truehit_accesses import Accesses
 from truehit_calls import Calls
 from truehit_conditions import capture
+from truehit_monitor import Monitor, Set, Stats, Words, offered
 from truehit_running import Setting
 
 # ---- truehit's monitor, and gdb's breakpoints ----
@@ -75,15 +76,20 @@ class OnLocation(gdb.Command):
         for place in places(words[0]):
             gdb.write(monitor(self.extension, " ".join([self.name, place, *words[1:]])))
 
+    REST = {"count": ["off", "on"], "explain": ["--json", "bpf", "bytecode", "pad"]}
+
     def complete(self, text, word):
         if len(text.split()) > 1 or text.endswith(" "):
-            return ["on", "off"] if self.name == "count" else gdb.COMPLETE_NONE
-        return [number for number in numbers() if number.startswith(word or "")]
+            return offered(text, word, self.REST.get(self.name, []))
+        return offered(text, word, numbers())
 
 
 class Explain(OnLocation):
-    """Show how a breakpoint is decided, and why.
-Usage: truehit explain LOCATION"""
+    """Show how a breakpoint is decided, why, and what that costs.
+Usage: truehit explain LOCATION [bytecode|bpf|pad]
+
+With one of these words: what gdb has sent, the program in the kernel, or the code in the
+program."""
 
 
 class Ignore(OnLocation):
@@ -309,6 +315,10 @@ def define(extension):
     SavePoint()
     Calls(extension.servers)
     Accesses(extension.servers)
+    Stats(extension.servers)
+    words = Words(extension.servers)
+    for command in (Monitor, Set):
+        command(extension.servers, words)
     for command in (Breakpoints, UntilHit, UntilState, UntilCount, StepI):
         command(extension)
     for command, name in ((Explain, "explain"), (Ignore, "ignore"), (Count, "count")):

@@ -43,11 +43,13 @@ def monitor(servers, line):
     return ""
 
 
-def go_on(seconds):
-    """What is printed until then. The end of the time is a Ctrl-C."""
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+def go_on(seconds, shown=False):
+    """What is printed until then, which is captured, or shown at once. The end of the time
+    is a Ctrl-C; None: there is no end."""
+    timer = threading.Timer(seconds or 0, os.kill, (os.getpid(), signal.SIGINT))
+    if seconds is not None:
+        timer.start()
     try:
-        return gdb.execute("continue", to_string=True)
+        return gdb.execute("continue", to_string=not shown)
     finally:
         timer.cancel()

@@ -150,9 +150,9 @@ def check_manual(tree):
     options = re.findall(r'"--([a-z-]+)"', tree.text(tree.path_of("gdbstub/options.c")))
     table = tree.text(tree.path_of("monitor_commands.c")).partition(" commands[] = {")[2]
     monitor = re.findall(r'^\t\{"([a-z -]+)",', table.partition("\n};")[0], re.M)
-    extension = re.findall(r'\([A-Z]\w+, "([a-z-]+)"\)|"truehit ([a-z-]+)"|NAME, USAGE = "([a-z-]+)"',
+    extension = re.findall(r'\([A-Z]\w+, "([a-z-]+)"\)|"truehit ([a-z-]+)"|\bNAME(?:, \w+)? = "([a-z-]+)"',
                            "".join(tree.text(tree.path_of(f"scripts/truehit_{name}.py"))
-                                   for name in ("commands", "calls", "accesses")))
+                                   for name in ("commands", "calls", "accesses", "monitor")))
     wanted = [("truehit.1", options, r"(?:Fl| ,) -%s\b", "--"),
               ("truehit.1", monitor, r"(?m)^\.It Ic %s\b", "monitor "),
               ("truehit-gdb.7", ["".join(names) for names in extension],

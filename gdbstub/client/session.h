@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "gdbstub/base/buffer.h"
+#include "gdbstub/inferior/late.h"
 #include "gdbstub/rsp/parse.h"
 
 struct session {
@@ -34,6 +35,9 @@ struct session {
 	char *launch_failure; /* why A has started nothing; NULL: it has not failed */
 
 	unsigned int disabled; /* packets to do without: gdbstub/rsp/disable.h */
+
+	int stats_interval; /* ms between tables (live_stats.h); 0: there are none */
+	struct lateness stats_lateness; /* ... since the last one */
 
 	uint64_t more_steps;	   /* of the next single step (monitor stepi) */
 	uint64_t unused_steps;	   /* ... when something else came instead */

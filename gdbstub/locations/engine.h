@@ -136,6 +136,7 @@ struct location {
 	struct counts counts;	 /* by the stub; the engine adds its own in counts() */
 	struct count_mark begun; /* when they were zero, */
 	struct count_mark shown; /* ... and when people were shown their pace last */
+	char *place;		 /* then, in words; or NULL. Owned. */
 	struct gate gate;	 /* unless the engine has it: ignore_gate() */
 	struct watch watch;
 };

@@ -59,6 +59,7 @@ void location_destroy(struct breakpoints *breakpoints, struct location *location
 	wanted_state_destroy(location->wanted_state);
 	agent_list_clear(&location->commands.list);
 	counts_clear(&location->counts);
+	free(location->place);
 	free(location);
 }
 

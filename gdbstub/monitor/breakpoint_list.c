@@ -7,15 +7,23 @@ void breakpoint_list_init(struct breakpoint_list *list, struct inferiors *inferi
 			  bool all)
 {
 	const struct inferior *inferior;
-	unsigned int count = 0;
 
-	TAILQ_FOREACH (inferior, &inferiors->list, link) {
+	TAILQ_FOREACH (inferior, &inferiors->list, link)
 		if (inferior->breakpoints)
 			numbers_give(inferior->breakpoints);
-		count++;
-	}
+	breakpoint_list_init_known(list, inferiors, all);
+}
+
+void breakpoint_list_init_known(struct breakpoint_list *list,
+				struct inferiors *inferiors, bool all)
+{
+	const struct inferior *first = TAILQ_FIRST(&inferiors->list);
+
 	*list = (struct breakpoint_list){
-		.inferiors = inferiors, .all = all, .several = count > 1};
+		.inferiors = inferiors,
+		.all = all,
+		.several = first && TAILQ_NEXT(first, link),
+	};
 }
 
 /* The first one of this process and those after it. */
@@ -42,7 +50,8 @@ struct location *breakpoint_list_next(const struct breakpoint_list *list,
 		after ? next_of(after)
 		      : first_from(TAILQ_FIRST(&list->inferiors->list));
 
-	while (location && !list->all && location_is_gdbs(location))
+	while (location && (location->shown_number == 0 ||
+			    (!list->all && location_is_gdbs(location))))
 		location = next_of(location);
 	return location;
 }

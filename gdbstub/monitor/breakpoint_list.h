@@ -14,6 +14,9 @@ struct breakpoint_list {
 /** The locations have numbers then. */
 void breakpoint_list_init(struct breakpoint_list *list, struct inferiors *inferiors,
 			  bool all);
+/** The same of those that have numbers already: what a program tells is not read. */
+void breakpoint_list_init_known(struct breakpoint_list *list,
+				struct inferiors *inferiors, bool all);
 /** The first one; @after: the next one. NULL: there is none. */
 struct location *breakpoint_list_next(const struct breakpoint_list *list,
 				      const struct location *after);

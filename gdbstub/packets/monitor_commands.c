@@ -24,6 +24,12 @@ static const struct monitor_command commands[] = {
 	 "threads, the time that the program has run.\nbytecode: what gdb has sent; "
 	 "bpf: the program in the kernel; pad: the code in the program.",
 	 monitor_explain, monitor_explain_json},
+	{"stats", "[every <SECONDS> | off]", "Show how often breakpoints are hit",
+	 "Since the last time, or since their counts were zero. Seconds are those in "
+	 "which the program ran.\nevery: while it runs, the table is shown again and "
+	 "again, of which nobody stops; off: no longer. Not in non-stop mode, in which "
+	 "the client can ask.",
+	 monitor_stats, monitor_stats_json},
 	{"engines", "",
 	 "Show the ways to stop at a breakpoint, and why one is not usable",
 	 "The last lines are the hardware slots of each process: who has them, and how "

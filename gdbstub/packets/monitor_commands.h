@@ -54,8 +54,8 @@ monitor_handler monitor_help, monitor_help_json;
 /* monitor_locations.c */
 monitor_handler monitor_breakpoints, monitor_breakpoints_json, monitor_count,
 	monitor_engines, monitor_engines_json, monitor_explain, monitor_explain_json,
-	monitor_ignore, monitor_last_hit, monitor_reset, monitor_until_hit,
-	monitor_variables;
+	monitor_ignore, monitor_last_hit, monitor_reset, monitor_stats,
+	monitor_stats_json, monitor_until_hit, monitor_variables;
 /* monitor_packet.c */
 monitor_handler monitor_exit;
 /* monitor_settings.c */

@@ -3,12 +3,14 @@
 #include "gdbstub/packets/monitor_commands.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/breakpoints/slots.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/client/live_stats.h"
 #include "gdbstub/hits/last_hit.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/location_name.h"
@@ -17,6 +19,7 @@
 #include "gdbstub/monitor/explain.h"
 #include "gdbstub/monitor/explain_json.h"
 #include "gdbstub/monitor/location_json.h"
+#include "gdbstub/monitor/stats.h"
 
 static struct error *no_process(void)
 {
@@ -103,6 +106,67 @@ struct error *monitor_explain_json(struct client *client, const char *args,
 	error = location_named(inferior, args, &location);
 	if (!error)
 		location_explain_json(location, out);
+	return error;
+}
+
+/* ---- stats ---- */
+
+static struct error *stats_every(struct client *client, const char *text,
+				 struct buffer *out)
+{
+	char *end;
+	const double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 3600))
+		return error_create(0, "expected seconds, 0.1 to 3600, not '%s'.",
+				    text);
+	if (client->run->non_stop)
+		return error_create(0, "in non-stop mode, nothing can be shown unless "
+				       "the client asks.");
+	live_stats_set(client, (int)(seconds * 1000));
+	buffer_printf(out, "While the program runs, the table follows every %g s.\n",
+		      seconds);
+	return NULL;
+}
+
+static struct error *check_stats(struct client *client, const char *args)
+{
+	if (TAILQ_EMPTY(&client->run->inferiors.list))
+		return no_process();
+	if (args[0] != '\0')
+		return error_create(0, "stats takes nothing, every or off, not '%s'.",
+				    args);
+	stats_name(&client->run->inferiors);
+	return NULL;
+}
+
+struct error *monitor_stats(struct client *client, const char *args, struct buffer *out)
+{
+	static const char every[] = "every ";
+	struct error *error;
+
+	if (strncmp(args, every, strlen(every)) == 0) {
+		args += strlen(every);
+		return stats_every(client, args + strspn(args, " "), out);
+	}
+	if (strcmp(args, "off") == 0) {
+		live_stats_set(client, 0);
+		buffer_append_string(out, "The table is shown when it is asked for.\n");
+		return NULL;
+	}
+	error = check_stats(client, args);
+	if (!error)
+		stats_print(&client->run->inferiors, out);
+	return error;
+}
+
+struct error *monitor_stats_json(struct client *client, const char *args,
+				 struct buffer *out)
+{
+	struct error *error = check_stats(client, args);
+
+	if (!error)
+		stats_print_json(&client->run->inferiors, out);
 	return error;
 }
 

@@ -10,6 +10,7 @@
 #include "gdbstub/client/threads.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/client/live_stats.h"
 #include "gdbstub/client/signal_number.h"
 #include "gdbstub/stops/client_view.h"
 #include "gdbstub/run/run.h"
@@ -183,6 +184,7 @@ static struct error *resume(struct client *client, const struct assignment *assi
 	/* In non-stop mode it may have ended just now. */
 	if (!any && !client->run->non_stop)
 		return error_create(0, "no such thread to resume");
+	live_stats_prepare(client);
 	error = run_resume(client->run);
 	if (error)
 		return error;

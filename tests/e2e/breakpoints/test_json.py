@@ -32,6 +32,10 @@ ENGINES = {
 COUNTERS = {
     "counters": [{"event": str, "usable": bool, "exact": (bool, type(None)), "why_not": TEXT}],
     "until_count": [{"event": str, "usable": bool, "why_not": TEXT}]}
+STATS = {"stats": [{
+    "number": int, "process": int, "type": str, "address": int, "place": TEXT, "engine": TEXT,
+    "decides": TEXT, "filter": bool, "decided_by": TEXT, **COUNTS, "running_ns": int,
+    "processors_ns": int, "hits_per_second": (float, type(None))}]}
 HELP = {"commands": [{"name": str, "arguments": str, "help": str, "details": TEXT, "json": bool}]}
 
 
@@ -89,6 +93,9 @@ def test_documents(t):
     usable = [engine["name"] for engine in engines if engine["usable"]]
     t.check(one["engine"] in usable, "it is served by one that is usable")
     ask(t, client, "counters", COUNTERS)
+    stats = ask(t, client, "stats", STATS)["stats"]
+    t.equal([(one["number"], one["place"], one["hits"], one["hits_per_second"]) for one in stats],
+            [(1, "triple", 0, None)], "stats of one that has not run")
     commands = ask(t, client, "help", HELP)["commands"]
     t.equal([command["name"] for command in commands if command["json"]],
             re.findall(r"^  (\w+) .*\[--json\]$", client.monitor("help"), re.M), "commands")
@@ -148,5 +155,6 @@ def test_the_manual_has_all_names(t):
     page = page.partition(".Ss JSON\n")[2].partition("\n.Ss ")[0]
     t.check(page, "a section")
     words = set(re.findall(r"\w+", page))
-    for shape in ({"breakpoints": [LOCATION]}, EXPLANATION, ENGINES, COUNTERS, HELP):
+    for shape in ({"breakpoints": [LOCATION]}, EXPLANATION, STATS, ENGINES, COUNTERS,
+                  HELP):
         t.equal(names_of(shape) - words, set(), "names that the manual page lacks")
