@@ -46,7 +46,8 @@ def hot_breakpoint():
 
 def counts():
     text = run("monitor breakpoints")
-    row = re.search(r"(\w+) +(\w+) +([\d,]+) +([\d,]+) +(\d+) +\d+ +\d+  *[^ ]", text)
+    row = re.search(r"^ +1 break \S+ +\S+ +(\w+) +((?:filter; )?\w+) +([\d,]+) +([\d,]+) +(\d+) ",
+                    text, re.M)
     numbers = [int(n.replace(",", "")) for n in row.groups()[2:]] if row else text
     tell(numbers == [TRUE + 1, TRUE, 1], "counts of hits, false ones, true ones",
          f"{numbers}, {row[1]}, decided by {row[2]}" if row else text)
