@@ -8,7 +8,8 @@ machine debugs a program (tests/whole/job.py) with a server that runs
     bullseye, bookworm, trixie
                in roots of Debian 11, 12 and 13
     musl       in a root with musl and busybox, with a program that musl has loaded: as in
-               Alpine Linux, whose packages are not to be had from Debian's mirror
+               Alpine Linux
+    alpine     in a root of Alpine Linux, if one is given
     initramfs  in a virtual machine that has started from an initramfs, over a serial line
 
 For another processor than this machine's, only the last. The places are all of these, or
@@ -154,6 +155,14 @@ def try_musl(options, job):
         return in_root(options, root, job)
 
 
+def try_alpine(options, job):
+    if not options.alpine:
+        raise Unavailable("Alpine's packages are not where Debian's are: unpack its minimal "
+                          "root and name the directory (--alpine); musl stands for it")
+    with roots.temporary(options.alpine) as root:
+        return in_root(options, root, job)
+
+
 def wait_until_ready(path, machine):
     """The initramfs says so on the line that gdb has afterwards."""
     with socket.socket(socket.AF_UNIX) as line:
@@ -229,7 +238,8 @@ def try_initramfs(options, job):
 
 
 PLACES = {"empty": try_empty, "sys": try_sys, "bullseye": try_debian, "bookworm": try_debian,
-          "trixie": try_debian, "musl": try_musl, "initramfs": try_initramfs}
+          "trixie": try_debian, "musl": try_musl, "alpine": try_alpine,
+          "initramfs": try_initramfs}
 
 
 def arguments():
@@ -239,6 +249,7 @@ def arguments():
     parser.add_argument("--arch", choices=ARCHS, default=os.uname().machine)
     parser.add_argument("--file", type=pathlib.Path,
                         help="default: build/static/ARCH/truehit-static")
+    parser.add_argument("--alpine", metavar="DIR", type=pathlib.Path)
     options = parser.parse_args()
     if not set(options.places) <= set(PLACES):
         parser.error(f"places are {', '.join(PLACES)}")
