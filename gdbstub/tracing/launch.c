@@ -406,7 +406,8 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	return NULL;
 }
 
-/* There is one thread, and nobody has the C library's locks. */
+/* Other threads of ours may have the C library's locks: the child calls nothing that
+ * takes them. */
 static pid_t fork_program(const struct launch_options *options)
 {
 	if (!options->is_sibling)
