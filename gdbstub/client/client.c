@@ -26,8 +26,13 @@ void client_check_accesses(struct client *client, bool tell)
 	client_end_accesses(client);
 }
 
+/* lldb interrupts a running program to ask for something, takes any stop for the
+ * answer, and lets the program go on: an interrupt that has crossed a stop is answered
+ * by that. To gdb, it is one of its user's, who is to see another stop. */
 void client_interrupt(struct client *client)
 {
+	if (client->session.lldb && !client->session.resumed)
+		return;
 	run_interrupt(client->run);
 	console_hurry(client);
 }

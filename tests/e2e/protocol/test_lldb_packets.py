@@ -165,6 +165,17 @@ def test_stop_replies(t):
     t.equal({int(thread, 16) for thread in listed[1:].split(",")}, set(threads), "the list")
 
 
+def test_late_interrupt(t):
+    """One that has crossed a stop is answered by that: the next resume does not stop."""
+    client = start(t)
+    place = f"0,{symbol(t, 'calls', 'triple'):x},{KIND}"
+    t.equal(client.ask(f"Z{place}"), "OK", "Z0")
+    t.match("^T05", client.ask("c"))
+    client.interrupt()
+    t.equal(client.ask(f"z{place}"), "OK", "z0")
+    t.match("^W2a", client.ask("c"))
+
+
 def test_threads_info(t):
     client, stop = meet(t)
     threads = json.loads(client.ask("jThreadsInfo"))
