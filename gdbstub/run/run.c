@@ -320,8 +320,10 @@ static void report(struct run *run, const struct stop *stop)
 	struct thread *thread = thread_find(&run->inferiors, stop->tid);
 
 	/* A request that came too late for this stop holds for the next resume: the
-	 * client may let the program go on without telling its user. */
-	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list))
+	 * client may let the program go on without telling its user. Not of lldb, which
+	 * takes any stop for the answer. */
+	if (stop->signal == SIGINT || TAILQ_EMPTY(&run->inferiors.list) ||
+	    run->wishes.all_stops)
 		run->interrupt_requested = false;
 	/* What ran before the stop is printed before it is told. */
 	engines_print_output(&run->engines, true);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gdbstub/breakpoints/breakpoints.h"
@@ -50,6 +51,47 @@ Test(run, interrupt_between_stops)
 	cr_assert_eq(stop.signal, SIGTRAP);
 	atomic_store(&shared->go, 1);
 	expect_exit(42);
+}
+
+/* Interrupts a program that has just hit a breakpoint: the stop after that one. */
+static struct stop after_interrupted_hit(void)
+{
+	struct inferior *inferior = launch(run_loop);
+	struct stop stop;
+	siginfo_t info;
+
+	use_only(&run, ENGINE_INT3);
+	insert(inferior, BREAKPOINT_SOFTWARE, PLACE, NULL);
+	set_actions((struct resume_action){.kind = RESUME_CONTINUE});
+	cr_assert_null(run_resume(&run));
+	cr_assert_eq(
+		waitid(P_PID, (id_t)inferior->pid, &info, WSTOPPED | WNOWAIT | __WALL),
+		0);
+	run_interrupt(&run);
+	stop = wait_stop(&run);
+	cr_assert_eq(stop.kind, STOP_SWBREAK);
+	breakpoints_remove(inferior->breakpoints, BREAKPOINT_SOFTWARE, PLACE, 1);
+	return resume();
+}
+
+Test(run, interrupt_after_a_hit)
+{
+	struct stop stop = after_interrupted_hit();
+
+	cr_assert_eq(stop.kind, STOP_SIGNAL);
+	cr_assert_eq(stop.signal, SIGINT);
+	expect_exit(42);
+}
+
+/* lldb takes the hit for the answer. */
+Test(run, interrupt_after_a_hit_that_answers_it)
+{
+	struct stop stop;
+
+	run.wishes.all_stops = true;
+	stop = after_interrupted_hit();
+	cr_assert_eq(stop.kind, STOP_EXITED);
+	cr_assert_eq(stop.status, 42);
 }
 
 Test(run, range_step_ends_outside)
