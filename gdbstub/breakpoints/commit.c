@@ -199,6 +199,18 @@ static struct error *commit_locations(struct breakpoints *breakpoints)
 	return error;
 }
 
+static struct error *commit_sharing(const struct inferior *inferior)
+{
+	struct inferior *other;
+	struct error *error = NULL;
+
+	FOREACH_SHARING (other, inferior) {
+		if (!error && is_committed_with(other, inferior))
+			error = commit_locations(other->breakpoints);
+	}
+	return error;
+}
+
 /*
  * A trap goes when nobody wants it who shares the memory: what is unwanted goes
  * everywhere, before anything comes. What comes does so for all, as each of them may
@@ -209,7 +221,7 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	const struct inferior *inferior = breakpoints->inferior;
 	struct inferior *other;
 	struct error *error = NULL;
-	bool slots_freed = false;
+	bool slots_freed = false, among_uprobes;
 
 	FOREACH_SHARING (other, inferior) {
 		if (!error && other->breakpoints)
@@ -218,10 +230,12 @@ struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping)
 	}
 	if (slots_freed)
 		share_part(breakpoints);
-	FOREACH_SHARING (other, inferior) {
-		if (!error && is_committed_with(other, inferior))
-			error = commit_locations(other->breakpoints);
-	}
+	among_uprobes = choice_among_uprobes(inferior);
+	if (!error)
+		error = commit_sharing(inferior);
+	/* Traps from before the first uprobe become uprobes. */
+	if (!error && !among_uprobes && choice_among_uprobes(inferior))
+		error = commit_sharing(inferior);
 	traps_update_shadow(breakpoints, stepping);
 	return error;
 }

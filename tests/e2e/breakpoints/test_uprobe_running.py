@@ -184,3 +184,29 @@ def test_ten_thousand_stops(t):
         client.ask(inserts[round % 8])
     t.match("^W00", client.ask("vCont;c"), "the end")
     server.wait_output("errors 0")
+
+
+def test_the_first_uprobe_takes_traps_along(t):
+    """Of one commit: a breakpoint becomes a uprobe, as it ignores hits now, and a trap that
+    came before it would be taken for a uprobe that another server has there."""
+    need_uprobes(t)
+    t.need_any_engine()
+    path = t.prog("serial")
+    symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    first, second = (int(t.match(rf"^([0-9a-f]+) t {name}$", symbols).group(1), 16)
+                     for name in ("turn", "worker"))
+    program = harness.Process(t, [path, "1", "1000000000000"])
+    other = rsp.Client(harness.Server(t, ["--attach", "COMM", str(program.pid)]))
+    other.ask("?")
+    other.monitor("set pads off")
+    with open(f"/proc/{program.pid}/maps", encoding="latin1") as maps:
+        base = int(maps.readline().split("-")[0], 16)
+    t.equal(other.ask(f"Z0,{first + base:x},1{NEVER}"), "OK", "Z0 of the other server")
+    other.send_bytes(other.frame("vCont;c"))
+    client = rsp.Client(t.server("--once", "COMM", path, "1", "100"))
+    client.ask("qSupported:swbreak+")
+    client.ask("?")
+    for place in first, second:
+        t.equal(client.ask(f"Z0,{place + harness.LOADED_AT:x},1"), "OK", "Z0")
+    t.match("Will ignore", client.monitor("ignore worker 1000000"))
+    t.match("^T05", client.ask("vCont;c"))
