@@ -87,22 +87,26 @@ class Tally:
 
 # ---- what is put into the roots ----
 
+def sysroot(arch):
+    """The C library that the server was built with."""
+    return roots.cache() / arch / "static-root" / "tree"
+
+
 def compile_job(arch, job, *how):
     """The program that is debugged, for Debian 12 and later, or static."""
-    sysroot = roots.cache() / arch.name / "static-root" / "tree"
-    image.run(f"{arch.triple}-gcc", f"--sysroot={sysroot}", "-g", "-O0", *how, "-o", job,
-              HERE / "job.c")
+    image.run(f"{arch.triple}-gcc", f"--sysroot={sysroot(arch.name)}", "-g", "-O0", *how, "-o",
+              job, HERE / "job.c")
     return job
 
 
-def debug(gdb, job, target, sysroot="/"):
+def debug(gdb, job, target, libraries="/"):
     """What gdb says, and its status."""
     try:
         done = subprocess.run([gdb, "-nx", "-q", "-batch", "-x", HERE / "job.py", job],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace",
                               check=False, timeout=LIMIT,
-                              env=dict(os.environ, LC_ALL="C", JOB_SYSROOT=str(sysroot),
+                              env=dict(os.environ, LC_ALL="C", JOB_SYSROOT=str(libraries),
                                        JOB_TARGET=f"remote {target}"))
     except subprocess.TimeoutExpired as error:
         return (error.stdout or b"").decode(errors="replace"), f"none within {LIMIT} s"
@@ -255,7 +259,7 @@ def arguments():
         parser.error(f"places are {', '.join(PLACES)}")
     options.file = (options.file or TOP / "build/static" / options.arch / "truehit-static"
                     ).resolve()
-    if not options.file.exists():
+    if not options.file.exists() or not sysroot(options.arch).exists():
         parser.error(f"there is no {options.file}; scripts/static {options.arch} builds it")
     if not options.places:
         options.places = PLACES if options.arch == os.uname().machine else ["initramfs"]
@@ -265,6 +269,9 @@ def arguments():
 
 def main():
     options, tally = arguments(), Tally()
+    if os.geteuid() != 0:
+        print("static.py: only root can run something in another root", file=sys.stderr)
+        return 77
     with tempfile.TemporaryDirectory() as directory:
         job = compile_job(options.arch, pathlib.Path(directory) / "job", "-static")
         for options.place in options.places:
