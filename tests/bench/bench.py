@@ -17,6 +17,7 @@ import subprocess
 
 import kinds
 import library
+import lldb_hits
 import measure
 import probes
 import states
@@ -89,6 +90,14 @@ def measure_states(bench, rounds):
         looking.run()
         print(f"states, round {number + 1}", file=sys.stderr)
     return looking
+
+
+def measure_lldb(bench, rounds):
+    hits = lldb_hits.Bench(bench)
+    for number in range(min(rounds, lldb_hits.ROUNDS)):
+        hits.run()
+        print(f"lldb, round {number + 1}", file=sys.stderr)
+    return hits
 
 
 def measure_stops(bench, rounds=3):
@@ -184,6 +193,7 @@ def main():
         engines = bench.engine_costs(20)
         pads = measure_kinds(options)
         looking = measure_states(bench, options.rounds)
+        in_lldb = measure_lldb(bench, options.rounds)
         library_costs = library.measure_library(options.build) if bench.fires else {}
     except measure.Broken as error:
         sys.exit(f"bench: {error}")
@@ -204,6 +214,7 @@ def main():
     if pads:
         pads.print()
     looking.show()
+    in_lldb.show()
     if library_costs:
         library.show(library_costs)
     if not bench.fires:
@@ -214,6 +225,7 @@ def main():
                 (not pads or pads.is_complete()))
     targets += pads.judge() if pads else []
     targets += looking.judge()
+    targets += in_lldb.judge()
     targets += library.judge(library_costs) if library_costs else []
     for text, ratio, word, limit, met in targets:
         print(f"  {text:<34} {ratio:>9.2f}  {word} {limit:<5}  {'met' if met else 'MISSED'}")
@@ -228,6 +240,7 @@ def main():
         "engines_ns": engines,
         "library_ns": library_costs,
         "states_ns": looking.runs,
+        "lldb_ns": in_lldb.runs,
         "pads_ns": pads.results() if pads else {},
         "targets": [dict(zip(("ratio", "value", "word", "limit", "met"), row))
                     for row in targets],
