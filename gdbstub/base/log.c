@@ -19,13 +19,32 @@ static unsigned int enabled_mask;
 static bool timestamps;
 static FILE *debug_file; /* NULL: stderr */
 
-static int category_find(const char *name, size_t len)
+/* As gdbserver calls what it tells. */
+static const struct {
+	const char *name;
+	unsigned int mask;
+} aliases[] = {
+	{"remote", 1U << LOG_RSP},
+	{"threads", 1U << LOG_INFERIOR | 1U << LOG_STOPS},
+	{"event-loop", 1U << LOG_SERVER},
+	{"all", (1U << LOG_NCATEGORIES) - 1},
+};
+
+static bool is_named(const char *known, const char *name, size_t len)
+{
+	return strlen(known) == len && memcmp(known, name, len) == 0;
+}
+
+/* 0: there is none of this name. */
+static unsigned int mask_of(const char *name, size_t len)
 {
 	for (int i = 0; i < LOG_NCATEGORIES; i++)
-		if (strlen(category_names[i]) == len &&
-		    memcmp(category_names[i], name, len) == 0)
-			return i;
-	return -1;
+		if (is_named(category_names[i], name, len))
+			return 1U << i;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (is_named(aliases[i].name, name, len))
+			return aliases[i].mask;
+	return 0;
 }
 
 static struct error *unknown_category(const char *name, size_t len)
@@ -40,43 +59,38 @@ static struct error *unknown_category(const char *name, size_t len)
 			    name, known);
 }
 
-static struct error *parse_categories(const char *categories, unsigned int *ret)
+/* One after the other; those with a sign before them have it their way. */
+static struct error *apply(const char *categories, bool enable)
 {
-	unsigned int mask = 0;
+	unsigned int result = enabled_mask;
 
 	for (const char *name = categories; *name != '\0';) {
-		size_t len = strcspn(name, ",");
-		int category = category_find(name, len);
+		const bool is_signed = *name == '-' || *name == '+';
+		const bool on = is_signed ? *name == '+' : enable;
+		unsigned int mask;
+		size_t len;
 
-		if (len == 3 && memcmp(name, "all", 3) == 0)
-			mask |= (1U << LOG_NCATEGORIES) - 1;
-		else if (category >= 0)
-			mask |= 1U << category;
-		else
+		name += is_signed;
+		len = strcspn(name, ",");
+		mask = mask_of(name, len);
+		if (mask == 0)
 			return unknown_category(name, len);
+		result = on ? result | mask : result & ~mask;
 		name += len;
 		name += *name == ',';
 	}
-	*ret = mask;
+	enabled_mask = result;
 	return NULL;
 }
 
 struct error *log_enable(const char *categories)
 {
-	unsigned int mask = 0;
-	struct error *error = parse_categories(categories, &mask);
-
-	enabled_mask |= mask;
-	return error;
+	return apply(categories, true);
 }
 
 struct error *log_disable(const char *categories)
 {
-	unsigned int mask = 0;
-	struct error *error = parse_categories(categories, &mask);
-
-	enabled_mask &= ~mask;
-	return error;
+	return apply(categories, false);
 }
 
 struct error *log_format(const char *parts)
@@ -91,7 +105,7 @@ struct error *log_format(const char *parts)
 			on = true;
 		else if (len == 4 && memcmp(name, "none", 4) == 0)
 			on = false;
-		else
+		else if (len > 0)
 			return error_create(0,
 					    "unknown part of debugging output '%.*s' "
 					    "(known: all, none, timestamp)",

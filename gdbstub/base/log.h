@@ -22,12 +22,13 @@ enum log_category {
 };
 
 /**
- * Turns categories on: a comma-separated list of names, or "all". An error
- * names the unknown category and lists the known ones; nothing is changed then.
+ * Turns categories on, or off by a '-' before one: a comma-separated list of names, of
+ * gdbserver's ("remote", "threads", "event-loop"), or "all". An error names the unknown
+ * category and lists the known ones; nothing is changed then.
  */
 struct error *log_enable(const char *categories);
 
-/** Turns categories off, in the same way. */
+/** Turns categories off, or on by a '+', in the same way. */
 struct error *log_disable(const char *categories);
 
 /**

@@ -22,6 +22,7 @@ struct session {
 	bool multiprocess, swbreak, hwbreak, exec_events, fork_events, vfork_events,
 		no_resumed;
 	bool error_message;    /* any error may be a text */
+	bool thread_options;   /* it knows QThreadOptions, as gdb does from 15 on */
 	bool reads_target_xml; /* it reads target descriptions, or has read ours */
 	bool single_argument;  /* vRun brings all arguments in one string */
 	bool several_watches;  /* a stop may name several watchpoints */

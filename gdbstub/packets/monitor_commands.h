@@ -49,6 +49,10 @@ void monitor_command_append(const struct monitor_command *command, struct buffer
 
 /* monitor_accesses.c */
 monitor_handler monitor_accesses;
+/* monitor_debug.c */
+monitor_handler monitor_set_debug, monitor_set_debug_file, monitor_set_debug_format,
+	monitor_set_debug_hw_points, monitor_set_event_loop_debug,
+	monitor_set_remote_debug;
 /* monitor_help.c */
 monitor_handler monitor_help, monitor_help_json;
 /* monitor_locations.c */
@@ -59,10 +63,8 @@ monitor_handler monitor_breakpoints, monitor_breakpoints_json, monitor_count,
 /* monitor_packet.c */
 monitor_handler monitor_exit;
 /* monitor_settings.c */
-monitor_handler monitor_set_debug, monitor_set_debug_file, monitor_set_debug_format,
-	monitor_set_engine, monitor_set_pads, monitor_set_remote_debug,
-	monitor_set_threaddb_path, monitor_set_variable, monitor_set_watch_filter,
-	monitor_set_watch_kernel;
+monitor_handler monitor_set_engine, monitor_set_pads, monitor_set_threaddb_path,
+	monitor_set_variable, monitor_set_watch_filter, monitor_set_watch_kernel;
 /* monitor_steps.c: those for which threads run or pause */
 monitor_handler monitor_counters, monitor_counters_json, monitor_set_skid,
 	monitor_stepi, monitor_until_count, monitor_until_state;

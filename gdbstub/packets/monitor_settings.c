@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Monitor commands that begin with `set`. */
+/* Monitor commands that begin with `set`, but for debugging output. */
 #include "gdbstub/packets/monitor_commands.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdbstub/base/log.h"
 #include "gdbstub/breakpoints/choice.h"
 #include "gdbstub/client/client.h"
 #include "gdbstub/symbols/threaddb.h"
@@ -109,65 +108,4 @@ struct error *monitor_set_threaddb_path(struct client *client, const char *args,
 	buffer_printf(out, "libthread-db-search-path set to `%s'\n",
 		      threaddb_path(inferiors));
 	return NULL;
-}
-
-struct error *monitor_set_debug(struct client *client, const char *args,
-				struct buffer *out)
-{
-	bool off = strcmp(args, "0") == 0;
-	struct error *error;
-
-	(void)client;
-	if (off)
-		error = log_disable("all");
-	else
-		error = log_enable(strcmp(args, "1") == 0 ? "all" : args);
-	if (!error)
-		buffer_printf(out, "Debug output %s.\n", off ? "disabled" : "enabled");
-	return error;
-}
-
-struct error *monitor_set_remote_debug(struct client *client, const char *args,
-				       struct buffer *out)
-{
-	bool off = strcmp(args, "0") == 0;
-	struct error *error;
-
-	(void)client;
-	if (!off && strcmp(args, "1") != 0)
-		return error_create(0, "set remote-debug takes 0 or 1, not '%s'.",
-				    args);
-	error = off ? log_disable("rsp") : log_enable("rsp");
-	if (!error)
-		buffer_printf(out, "Protocol debug output %s.\n",
-			      off ? "disabled" : "enabled");
-	return error;
-}
-
-struct error *monitor_set_debug_format(struct client *client, const char *args,
-				       struct buffer *out)
-{
-	struct error *error = log_format(args);
-
-	(void)client;
-	if (error)
-		return error;
-	if (strcmp(args, "all") == 0 || strcmp(args, "none") == 0)
-		buffer_printf(out, "All extra debug format options %s.\n",
-			      *args == 'a' ? "enabled" : "disabled");
-	else
-		buffer_printf(out, "Debug messages begin with: %s.\n", args);
-	return NULL;
-}
-
-struct error *monitor_set_debug_file(struct client *client, const char *args,
-				     struct buffer *out)
-{
-	struct error *error = log_open_file(args);
-
-	(void)client;
-	if (!error)
-		buffer_printf(out, "Debug output goes to %s.\n",
-			      *args != '\0' ? args : "stderr");
-	return error;
 }

@@ -33,6 +33,7 @@ static const struct {
 	{"vfork-events+", offsetof(struct session, vfork_events)},
 	{"no-resumed+", offsetof(struct session, no_resumed)},
 	{"error-message+", offsetof(struct session, error_message)},
+	{"QThreadOptions+", offsetof(struct session, thread_options)},
 	{"xmlRegisters=", offsetof(struct session, reads_target_xml)},
 	{"single-inf-arg+", offsetof(struct session, single_argument)},
 	{"multi-wp-addr+", offsetof(struct session, several_watches)},

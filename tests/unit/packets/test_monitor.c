@@ -18,7 +18,7 @@ Test(monitor, help_is_what_gdbs_test_suite_looks_for)
 			     "The following monitor commands are supported:\n", 46),
 		     0);
 	cr_assert_not_null(strstr(text.data, "\n  exit\n    Quit GDBserver\n"));
-	cr_assert_not_null(strstr(text.data, "\n  set debug <0|1|CATEGORIES>\n"));
+	cr_assert_not_null(strstr(text.data, "\n  set debug <on|off|CATEGORIES> "));
 }
 
 Test(monitor, help_of_one_command)
@@ -188,9 +188,11 @@ Test(monitor, arguments_are_checked)
 		"explain",
 		"Usage: monitor explain <LOCATION> [bytecode|bpf|pad] [--json]\n");
 	assert_failure("explain 3", "no location 3\n");
-	assert_failure("set debug", "Usage: monitor set debug <0|1|CATEGORIES>\n");
+	assert_failure(
+		"set debug",
+		"Usage: monitor set debug <on|off|CATEGORIES> | <CATEGORY> <on|off>\n");
 	assert_failure("set debug nonsense", "unknown debug category 'nonsense'");
-	assert_failure("set remote-debug 2", "set remote-debug takes 0 or 1");
+	assert_failure("set remote-debug 2", "set remote-debug takes 0, 1, off or on");
 }
 
 Test(monitor, exit_says_nothing_and_ends_the_server)
