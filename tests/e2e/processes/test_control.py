@@ -284,7 +284,7 @@ def test_breakpoint_in_memory_that_is_unmapped(t):
                 "p ((int (*)(void *, unsigned long))munmap)((void *)$page, 4096)", "delete 2",
                 "p $sp != 0", "kill", prog=t.prog("calls"))
     t.match(r"\$2 = 0", gdb.output())
-    t.match(r"warning: Error removing breakpoint 2", gdb.output())
+    t.match(r"warning: [Ee]rror removing breakpoint 2", gdb.output())
     t.match(r"\$3 = 1", gdb.output())
 
 
