@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,6 +23,7 @@
 #include "gdbstub/base/words.h"
 #include "gdbstub/tracing/attach.h"
 #include "gdbstub/inferior/compat.h"
+#include "gdbstub/inferior/proc.h"
 #include "gdbstub/tracing/decode.h"
 #include "gdbstub/tracing/inferiors.h"
 #include "gdbstub/tracing/shell.h"
@@ -242,15 +242,13 @@ static enum step become_program(const struct launch_options *options,
 
 static void __attribute__((noreturn))
 child_main(const struct launch_options *options, const struct command *command, int go,
-	   int report, pid_t tracer)
+	   int report)
 {
 	const int needed[] = {go, report};
 	struct failure failure;
 	char byte;
 
 	setpgid(0, 0);
-	/* Where only ancestors may trace (Yama); else it fails, and need not work. */
-	prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
 	if (rights_let_trace(needed, 2) < 0 || write(report, "", 1) != 1)
 		_exit(126);
 	/* The end of the file instead of a byte: the parent gave up or died. */
@@ -406,11 +404,18 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	return NULL;
 }
 
+/* Then the server stays one: what a program makes, and the server has let go, it may
+ * have to attach to. */
+static bool only_ancestors_trace(void)
+{
+	return proc_number("/proc/sys/kernel/yama/ptrace_scope") > 0;
+}
+
 /* Other threads of ours may have the C library's locks: the child calls nothing that
  * takes them. */
 static pid_t fork_program(const struct launch_options *options)
 {
-	if (!options->is_sibling)
+	if (!options->is_sibling || only_ancestors_trace())
 		return fork();
 	return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL,
 			      NULL);
@@ -421,7 +426,6 @@ static struct error *start_child(struct inferiors *inferiors,
 				 const struct command *command, const int go[2],
 				 int report[2], struct inferior **ret)
 {
-	const pid_t tracer = getpid();
 	pid_t lender, child = fork_program(options);
 	struct error *error;
 
@@ -430,7 +434,7 @@ static struct error *start_child(struct inferiors *inferiors,
 				    command->program);
 	if (child == 0) {
 		close(go[1]);
-		child_main(options, command, go[0], report[1], tracer);
+		child_main(options, command, go[0], report[1]);
 	}
 	close(take_fd(&report[1])); /* its end shows the child's */
 	if (!wait_ready(inferiors->client, report[0])) {

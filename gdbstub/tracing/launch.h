@@ -36,7 +36,7 @@ struct launch_options {
 	bool stdin_is_null;   /* stdio connection: stdin from /dev/null and
 			       * stdout to our stderr; .stdio goes before */
 	bool is_sibling;      /* its parent is ours (guard.h), which takes away what
-			       * is left of it */
+			       * is left of it; not where only ancestors may trace */
 };
 
 /**
