@@ -172,9 +172,12 @@ static void append_offset(struct buffer *out, uint64_t offset)
 /* Nothing that the reader says is believed to end. */
 static bool ask_name(struct symbols *symbols, uint64_t addr, struct mapped_file **file)
 {
-	struct reader_reply *reply = &symbols->reply;
+	struct reader_reply *reply;
 
-	if (!ask_at(symbols, READER_NAME, addr, file) || reply->number == 0)
+	if (!ask_at(symbols, READER_NAME, addr, file))
+		return false;
+	reply = &symbols->reply;
+	if (reply->number == 0)
 		return false;
 	reply->name[READER_NAME_MAX - 1] = reply->shown[READER_NAME_MAX - 1] = '\0';
 	return true;
