@@ -34,6 +34,7 @@ import gdb
 # What is beside this file. (gdb's __file__ is that of the script that sources this one.)
 sys.path.append(os.path.dirname(os.path.realpath(sys._getframe().f_code.co_filename)))
 import truehit_commands
+import truehit_counts
 from truehit_breakpoints import Breaks, with_numbers
 from truehit_conditions import (FAILURES, Refused, assemble, compile_expression,
                                 compile_local, local_names, meaning)
@@ -341,6 +342,7 @@ class Extension:
         self.breaks = Breaks()
         self.of_breaks = {}  # inferior: what Breaks.wanted() was at the last resume
         self.servers = Servers()
+        self.counts = truehit_counts.Counts(self.servers, self.breaks)
         self.errors = {}  # (type, address, length): why truehit does not take it
         events = gdb.events
         events.breakpoint_created.connect(lambda b: self.on_breakpoint(b, True))
@@ -357,6 +359,7 @@ class Extension:
     def on_breakpoint(self, breakpoint, is_new):
         self.watches.note(breakpoint, is_new)
         self.breaks.note(breakpoint)
+        self.counts.on_breakpoint(breakpoint)
         before = self.errors
         self.hand_over()
         for key, error in self.errors.items():
@@ -367,6 +370,7 @@ class Extension:
     def on_deleted(self, breakpoint):
         self.watches.forget(breakpoint)
         self.breaks.forget(breakpoint)
+        self.counts.on_deleted(breakpoint)
         self.hand_over()
 
     def on_resume(self):
@@ -377,6 +381,7 @@ class Extension:
         for inferior in gdb.inferiors():
             if self.of_breaks.get(inferior.num) and self.servers.met(inferior):
                 self.servers.resume(inferior)
+        self.counts.on_resume()
 
     def invalidate(self):
         """Nothing that was found out about the program is sure."""
@@ -386,6 +391,7 @@ class Extension:
         self.servers.forget_processes()
 
     def on_exit(self):
+        self.counts.on_exit()
         self.invalidate()
 
     def on_program(self):
@@ -420,7 +426,13 @@ class Extension:
             return f"gdb decides watchpoint {breakpoint.number}: {reason.splitlines()[0]}\n"
         return f"truehit decides watchpoint {breakpoint.number}, at {address:#x}\n"
 
+    def describe_count(self, breakpoint):
+        """Who counts what it ignores, for people; None: nothing is ignored."""
+        inferior = gdb.selected_inferior()
+        return self.counts.describe(breakpoint, inferior) if inferior.pid else None
+
 
 if "EXTENSION" not in globals():  # sourcing it again is harmless
+    truehit_counts.define()
     EXTENSION = Extension()
     truehit_commands.define(EXTENSION)

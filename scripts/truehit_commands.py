@@ -308,6 +308,7 @@ The table has the server's own numbers, which only `monitor` takes."""
         gdb.write(monitor(self.extension, "breakpoints"))
         for breakpoint in gdb.breakpoints():
             gdb.write(self.extension.describe(breakpoint) or "")
+            gdb.write(self.extension.describe_count(breakpoint) or "")
 
 
 def define(extension):

@@ -10,6 +10,7 @@
 #include "gdbstub/breakpoints/commit.h"
 #include "gdbstub/control/control.h"
 #include "gdbstub/control/pace.h"
+#include "gdbstub/locations/handed_counts.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/text/trap_inspection.h"
@@ -37,6 +38,7 @@ struct breakpoints *breakpoints_create(struct inferior *inferior,
 	TAILQ_INIT(&breakpoints->locations);
 	TAILQ_INIT(&breakpoints->watchpoints);
 	TAILQ_INIT(&breakpoints->handed);
+	TAILQ_INIT(&breakpoints->handed_counts);
 	TAILQ_INIT(&breakpoints->old_traps);
 	inferior->breakpoints = breakpoints;
 	return breakpoints;
@@ -53,6 +55,7 @@ void breakpoints_destroy(struct breakpoints *breakpoints, bool gone)
 	pads_remove(breakpoints->inferior, gone);
 	client_memory_remove(breakpoints->inferior, gone);
 	handed_clear(&breakpoints->handed);
+	handed_counts_keep(breakpoints);
 	old_traps_clear(breakpoints);
 	breakpoints->inferior->breakpoints = NULL;
 	index_deinit(breakpoints);
@@ -98,6 +101,7 @@ static struct location *location_add(struct breakpoints *breakpoints,
 		return NULL;
 	}
 	pace_begin(location);
+	handed_count_bind(breakpoints, location);
 	return location;
 }
 
@@ -211,7 +215,9 @@ static struct error *location_update(struct breakpoints *breakpoints,
 	err = location_set(location, conditions, commands);
 	if (err < 0)
 		error = error_create(-err, "breakpoint");
-	else if (!stays)
+	else
+		handed_count_bind(breakpoints, location);
+	if (!error && !stays)
 		error = install_if_possible(breakpoints, location);
 	if (error) {
 		location_take_out(location, false);
@@ -427,6 +433,7 @@ void breakpoints_remove_all(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link)
 		location->wanted &= location->commands.persistent;
 	handed_clear(&breakpoints->handed);
+	handed_counts_clear(breakpoints);
 }
 
 bool breakpoints_persist(const struct breakpoints *breakpoints)
@@ -481,7 +488,8 @@ void breakpoints_inherit(struct breakpoints *child, const struct breakpoints *pa
 				    child->inferior->pid, (uintmax_t)location->addr);
 			continue;
 		}
-		gate_copy(&copy->gate, ignore_gate(location));
+		if (!handed_count_is_bound(parent, location))
+			gate_copy(&copy->gate, ignore_gate(location));
 		watch_inherit(copy, location);
 	}
 }

@@ -4,6 +4,7 @@
 #include "gdbstub/base/log.h"
 #include "bpf/placement/placement.h"
 #include "bpf/placement/placement_output.h"
+#include "gdbstub/locations/handed_counts.h"
 
 static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_UPROBE] = &uprobe_engine,     [ENGINE_PERF_EVENT] = &perf_event_engine,
@@ -21,6 +22,7 @@ void engines_init(struct engines *engines, const struct output *output,
 		  const struct output *own_output)
 {
 	*engines = (struct engines){.output = output, .own_output = own_output};
+	TAILQ_INIT(&engines->ended_counts);
 	for (int i = 0; i < NENGINES; i++)
 		engines->engine[i] = (struct engine){
 			.ops = all_engines[i],
@@ -64,6 +66,7 @@ void engines_deinit(struct engines *engines)
 			engine->ops->deinit(engine);
 		error_destroy(engine->unusable);
 	}
+	handed_counts_forget_ended(engines);
 	variables_deinit(&engines->variables);
 	free(engines->numbers.rows);
 	if (engines->placements)

@@ -6,6 +6,7 @@
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/hits/evaluate.h"
+#include "gdbstub/locations/handed_counts.h"
 #include "gdbstub/locations/ignore.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/hits/look_after.h"
@@ -188,4 +189,17 @@ void hits_stepped_to(struct thread *thread, const struct output *output)
 		    location->commands.list.count > 0 && hit_matters(&hit, thread))
 			evaluate_commands(location, thread, output);
 	}
+}
+
+bool hits_stepped_to_counted(struct thread *thread)
+{
+	struct hit hit = {.verdict = HIT_PLAIN};
+	uint64_t pc;
+
+	if (thread_get_pc(thread, &pc) < 0)
+		return false;
+	hit.location = handed_count_at(thread->inferior->breakpoints, pc);
+	if (!hit.location)
+		return false;
+	return hit.location->state == LOCATION_IN || !hit_matters(&hit, thread);
 }

@@ -25,5 +25,12 @@ void hits_pass(const struct hits *hits, struct thread *thread);
  * a hit: it takes the thread on from there without one.
  */
 void hits_stepped_to(struct thread *thread, const struct output *output);
+/**
+ * Has a client's step led to a place whose hits are counted in its place
+ * (handed_counts.h)? For the client that is a hit, which it must not see, as it has not
+ * the count: the thread makes one more step. What is in place there counts then; else
+ * it is counted now, and false if it is not ignored.
+ */
+bool hits_stepped_to_counted(struct thread *thread);
 
 #endif

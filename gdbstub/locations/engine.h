@@ -49,6 +49,9 @@ struct placements;   /* bpf/placement/placement.h */
 struct location_pad; /* gdbstub/pads/location_pad.h */
 struct hit_costs;    /* gdbstub/locations/hit_costs.h */
 struct left_over;    /* gdbstub/locations/left_over.h */
+struct handed_count; /* gdbstub/locations/handed_counts.h */
+
+TAILQ_HEAD(handed_counts, handed_count);
 
 /** What is done at a true hit, so that the client need not hear of it. */
 struct commands {
@@ -385,10 +388,13 @@ struct engines {
 	bool unfiltered;	   /* the user wants to hear of each write (monitor set
 				    * watch-filter off) */
 	bool every_write;	   /* ... the client does */
-	bool handed_hold;      /* conditions that were handed over for breakpoints do:
-				* gdbstub/run/continuation.h */
-	enum pads_choice pads; /* monitor set pads */
-	bool others_run;       /* a stop halts no other thread: non-stop mode */
+	bool handed_hold; /* conditions that were handed over for breakpoints do:
+			   * gdbstub/run/continuation.h */
+	struct handed_counts ended_counts; /* of the last process that ended with some,
+					    */
+	pid_t ended_pid;		   /* ... this one */
+	enum pads_choice pads;		   /* monitor set pads */
+	bool others_run; /* a stop halts no other thread: non-stop mode */
 	const struct kernel_side *kernel_side; /* NULL: there is none */
 	struct placements *placements;	       /* what kernel engines have in place */
 	struct shadow shadow;  /* of all traps in place, and maybe of more: */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gdbstub/locations/handed_counts.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/planted_bytes.h"
 #include "gdbstub/locations/wanted_state.h"
@@ -52,6 +53,7 @@ void location_take_out(struct location *location, bool gone)
 
 void location_destroy(struct breakpoints *breakpoints, struct location *location)
 {
+	handed_count_unbind(breakpoints, location);
 	TAILQ_REMOVE(&breakpoints->locations, location, link);
 	index_remove(breakpoints, location);
 	agent_list_clear(&location->conditions);

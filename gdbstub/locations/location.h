@@ -26,10 +26,11 @@ struct breakpoints {
 	struct location_list locations, watchpoints;
 	struct table by_cell, by_place, by_number; /* index.h */
 	struct handed_list handed; /* conditions for what has none of its own */
-	unsigned int last_number;  /* given to a location; none is given twice */
-	uint64_t program;	   /* of the inferior (numbers.c); 0: not known yet */
-	pid_t shown_before;	   /* the thread whose access it is shown before
-				      (look_after.h); 0 */
+	struct handed_counts handed_counts;
+	unsigned int last_number; /* given to a location; none is given twice */
+	uint64_t program;	  /* of the inferior (numbers.c); 0: not known yet */
+	pid_t shown_before;	  /* the thread whose access it is shown before
+				     (look_after.h); 0 */
 	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
 	struct table old_by_addr;
 	bool inspected;	   /* since the last resume, its traps (trap_inspection.h) */

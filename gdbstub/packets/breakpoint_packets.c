@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Z z: breakpoints and watchpoints, with conditions and commands; and conditions that
- * extensions of gdb and lldb (scripts/truehit-gdb.py, truehit_lldb.py) hand over. */
+/* Z z: breakpoints and watchpoints, with conditions and commands; and conditions and
+ * ignore counts that extensions of gdb and lldb (scripts/truehit-gdb.py,
+ * truehit_lldb.py) hand over. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "gdbstub/rsp/zpacket.h"
 #include "gdbstub/client/chosen.h"
 #include "gdbstub/client/client.h"
+#include "gdbstub/locations/handed_counts.h"
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/run/continuation.h"
@@ -192,7 +194,7 @@ static struct error *choose(struct client *client, struct cursor *args,
 
 	if (cursor_char(args, 'p')) {
 		if (!cursor_hex(args, &pid) || !cursor_char(args, ';'))
-			return error_create(0, "WatchCondition: no PID; after p");
+			return error_create(0, "no PID; after p");
 		error = threads_inferior(client, pid, &inferior);
 	}
 	if (error)
@@ -272,6 +274,71 @@ struct error *packet_QTruehit_WatchCondition(struct client *client, struct curso
 		continuation_disturb(client->run);
 	else
 		error = hand(client, breakpoints, *args);
+	if (!error)
+		buffer_append_string(reply, "OK");
+	return error;
+}
+
+/* ---- QTruehit.IgnoreCounts:pPID;{hand,ADDR,LEFT,CONDITIONAL|take} ---- */
+
+static struct error *hand_count(struct client *client, struct breakpoints *breakpoints,
+				struct cursor args)
+{
+	uint64_t addr, left;
+	bool conditional;
+	struct error *error;
+
+	if (client->run->non_stop)
+		return error_create(0, "IgnoreCounts: in non-stop mode gdb counts");
+	if (!cursor_hex(&args, &addr) || !cursor_char(&args, ',') ||
+	    !cursor_hex(&args, &left) || !cursor_char(&args, ','))
+		return error_create(0, "IgnoreCounts: expected ADDR,LEFT,CONDITIONAL");
+	if (left == 0 || left > GATE_MAX)
+		return error_create(0, "IgnoreCounts: 1 to %d hits can be ignored",
+				    GATE_MAX);
+	error = cursor_switch(&args, "IgnoreCounts", &conditional);
+	if (error)
+		return error;
+	run_pause(client->run);
+	return run_unpause(client->run, handed_count_set(breakpoints, addr,
+							 (int64_t)left, conditional));
+}
+
+/* Also of a process that has just ended. */
+static struct error *take_counts(struct client *client, uint64_t pid,
+				 struct buffer *reply)
+{
+	struct inferior *inferior;
+	_cleanup_error_ struct error *error = threads_inferior(client, pid, &inferior);
+
+	if (!error && inferior->breakpoints)
+		handed_counts_take(inferior->breakpoints, reply);
+	else
+		handed_counts_take_ended(&client->run->engines, (pid_t)pid, reply);
+	if (reply->len == 0)
+		buffer_append_string(reply, "OK");
+	return NULL;
+}
+
+/* Only while all is stopped, which gdb is told of: nothing is counted meanwhile. */
+struct error *packet_QTruehit_IgnoreCounts(struct client *client, struct cursor *args,
+					   struct buffer *reply)
+{
+	struct breakpoints *breakpoints = NULL;
+	struct cursor process = *args;
+	struct error *error;
+	uint64_t pid;
+
+	if (!cursor_char(&process, 'p') || !cursor_hex(&process, &pid) ||
+	    !cursor_char(&process, ';'))
+		return error_create(0, "IgnoreCounts: expected pPID;");
+	if (cursor_text(&process, "take") && cursor_left(&process) == 0)
+		return take_counts(client, pid, reply);
+	error = choose(client, args, &breakpoints);
+	if (!error && !cursor_text(args, "hand,"))
+		error = error_create(0, "IgnoreCounts: expected hand or take");
+	if (!error)
+		error = hand_count(client, breakpoints, *args);
 	if (!error)
 		buffer_append_string(reply, "OK");
 	return error;

@@ -69,6 +69,8 @@ static const struct packet packets[] = {
 	 PACKET_WHILE_RUNNING},
 	{"QThreadSuffixSupported", packet_QThreadSuffixSupported, "",
 	 "QThreadSuffixSupported+", PACKET_WHILE_RUNNING},
+	{"QTruehit.IgnoreCounts", packet_QTruehit_IgnoreCounts, ":",
+	 "QTruehit.IgnoreCounts+", PACKET_ENGINES},
 	{"QTruehit.WatchCondition", packet_QTruehit_WatchCondition, ":",
 	 "QTruehit.WatchCondition+", PACKET_ENGINES},
 	{"R", packet_R, NULL, NULL, 0},

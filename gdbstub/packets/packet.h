@@ -74,7 +74,8 @@ packet_handler packet_qMemTags, packet_QMemTags;
 packet_handler packet_stop_reason, packet_vCont, packet_vCont_query, packet_c, packet_C,
 	packet_s, packet_S, packet_vCtrlC, packet_vStopped;
 /* breakpoint_packets.c */
-packet_handler packet_Z, packet_z, packet_QTruehit_WatchCondition;
+packet_handler packet_Z, packet_z, packet_QTruehit_WatchCondition,
+	packet_QTruehit_IgnoreCounts;
 /* multi_breakpoint.c: several Z and z in one */
 packet_handler packet_jMultiBreakpoint;
 /* start_packets.c */

@@ -131,7 +131,8 @@ static void on_step_end(struct run *run, struct thread *thread)
 {
 	const struct resume_action *action = &thread->control->action;
 
-	if (steps_on(run, thread)) {
+	if (steps_on(run, thread) ||
+	    (action->kind == RESUME_STEP && hits_stepped_to_counted(thread))) {
 		ready_note(run, thread);
 		return;
 	}

@@ -7,6 +7,7 @@ import dap
 import harness
 from test_counts import CONDITION, true_hits
 
+EXTENSION = harness.ROOT / "scripts" / "truehit-gdb.py"
 CREW = harness.SOURCES / "processes" / "crew.c"
 LOOP = harness.SOURCES / "code" / "loop.c"
 SERIAL = harness.SOURCES / "processes" / "serial.c"
@@ -128,6 +129,33 @@ def test_hit_condition_cdt(t):
     end(t, editor, server)
     editor, server = hit_conditions(t, Cdt, "> 5", [15, 18])
     end(t, editor, server)
+
+
+def counted(t, kind, text, stops, first):
+    """Hit counts with truehit's extension: it has ignored what comes before each stop."""
+    t.truehit_only("counts handed over")
+    wanted = {"line": line(t, LOOP, "BODY"), "condition": "i % 3 == 0", "hitCondition": text}
+    editor, _, server = start(t, kind, "loop", ("1000",), [(LOOP, [wanted])],
+                              first=[f"source {EXTENSION}", *first])
+    for number, (i, ignored) in enumerate(stops):
+        if number > 0:
+            editor.go_on()
+        t.equal(editor.value("i"), str(i), f"i at the stop of hit condition {text}")
+        row = editor.breakpoint_row("main")["text"].split()
+        t.equal(int(row[row.index(str(i + 1)) + 4]), ignored, "hits that truehit has ignored")
+    return editor, server
+
+
+def test_hit_condition_extension_gdb(t):
+    """In gdb's own adapter, the extension has truehit count."""
+    end(t, *counted(t, Gdb, "200", [(600, 200), (603, 200)], []))
+
+
+def test_hit_condition_extension_cdt(t):
+    """Elsewhere, if it is asked to."""
+    on = ["set truehit ignore-counts on"]
+    end(t, *counted(t, Cdt, "200", [(597, 199)], on))
+    end(t, *counted(t, Cdt, "> 200", [(600, 200), (603, 200)], on))
 
 
 def log_points(t, kind, message, expected):

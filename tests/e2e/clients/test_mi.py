@@ -7,6 +7,7 @@ import shutil
 import harness
 import mi
 
+EXTENSION = harness.ROOT / "scripts" / "truehit-gdb.py"
 # What is another one in each process.
 VOLATILE = re.compile(r"^(0x[0-9a-f]+|\d{2,}(\.\d+)?|Thread \d+\.\d+)$")
 
@@ -88,6 +89,25 @@ def test_ignore_counts(t):
         gdb.go()
         return [*found, gdb.value("i"), times(gdb)]
     t.equal(play(t, scenario, "loop", "30"), ["5", "13", "18", {"1": 17}], "i, and hits")
+
+
+def test_ignore_counts_extension(t):
+    """truehit counts, if it is asked to; the stops are the same, and so is what is left."""
+    t.truehit_only("counts handed over")
+    server = t.server("--once", "COMM", t.prog("loop"), "1000")
+    gdb = mi.Mi(t, f"source {EXTENSION}", "set truehit ignore-counts on", prog=t.prog("loop"))
+    gdb.connect(server)
+    gdb.ask(f'-break-insert -i 500 {t.line("loop.c", "BODY")}')
+    gdb.ask(f'-break-insert -t -c "i == 100" {t.line("loop.c", "BODY")[:-2]}36')
+    t.equal((gdb.go()["bkptno"], gdb.value("i")), ("2", "100"), "the first stop")
+    rows = gdb.ask("-break-list")["BreakpointTable"]["body"]
+    t.equal([row.get("ignore") for row in rows], ["399"], "what is left")
+    t.equal([gdb.go("-exec-next")["reason"] for _ in range(2)], ["end-stepping-range"] * 2, "steps")
+    gdb.go()
+    t.equal(gdb.value("i"), "500", "i at the last stop")
+    t.equal(sum(int(row["text"].split()[10]) for row in harness.breakpoint_rows(
+        gdb.command("monitor breakpoints"))), 499, "hits that truehit has ignored")
+    gdb.close()
 
 
 def test_watch(t):
