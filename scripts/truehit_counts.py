@@ -72,6 +72,11 @@ class Prefix(gdb.Command):
     def __init__(self, name):
         super().__init__(name, gdb.COMMAND_BREAKPOINTS, gdb.COMPLETE_NONE, prefix=True)
 
+    def invoke(self, argument, from_tty):
+        if argument:
+            raise gdb.GdbError(f"There is no setting of truehit's {argument}.")
+        gdb.execute("show truehit ignore-counts")
+
 
 class Setting(gdb.Parameter):
     """Whether truehit counts the hits that gdb's ignore counts are about.
