@@ -2,11 +2,12 @@
 """truehit's extension for lldb: write `command script import .../truehit_lldb.py` into
 ~/.lldbinit.
 
-lldb decides the conditions of breakpoints itself, at a full stop for every hit. With this,
-`breakpoint set -c CONDITION` is decided where the hits are: `continue` translates the conditions
-into bytecode, and hands them over to truehit. lldb still tests the condition of what is told, and
-keeps its counts. Other servers see one packet that they do not know, and nothing else changes. It
-also defines the command `truehit`.
+lldb decides the conditions of breakpoints and watchpoints itself, at a full stop for every hit.
+With this, they are decided where the hits are: `continue` translates the conditions into bytecode,
+and hands them over to truehit. lldb still tests the condition of what is told, and keeps its counts
+(but that lldb 14 counts hits of watchpoints, too, at which the condition is false). Other servers
+see one packet that they do not know, and nothing else changes. It also defines the command
+`truehit`.
 
 A condition is handed over only if truehit's verdict is the one that lldb would come to:
 
@@ -15,6 +16,8 @@ A condition is handed over only if truehit's verdict is the one that lldb would 
 - All breakpoints at its address have such a one, and lldb has none of its own there.
 - No step is unfinished (lldb goes on with it at a `continue`), and no breakpoint or watchpoint has
   commands, as these may begin a step, or change a condition.
+- That of a watchpoint is about global variables whose names are no others in any function of their
+  file, as lldb reads it anew wherever the access is (truehit_lldb_watchpoints.py).
 
 It holds while the program runs by `continue` (or `c`): when the user sees a stop, a stop hook says
 so to truehit. From then on each hit is told, whatever lldb does, up to the next `continue`. If the
@@ -29,6 +32,7 @@ import lldb
 
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 import truehit_lldb_breakpoints as breakpoints
+import truehit_lldb_watchpoints as watchpoints
 from truehit_bytecode import Refused
 from truehit_lldb_places import ask
 
@@ -62,16 +66,21 @@ class Server:
         return self.packet(f"send '{self.prefix}{text}'")
 
     def tell(self, wanted):
-        """Hands over what is wanted, as (type, address): bytecodes. An error's text, or None."""
-        for kind, address in self.told - set(wanted):
-            self.send(f"{kind},{address:x},1")
-        self.told = set(wanted)
-        for (kind, address), codes in wanted.items():
-            reply = self.send(f"{kind},{address:x},1;" + "".join(
+        """Hands over what is wanted, as (type, address, length): bytecodes. An error's text, or
+        None."""
+        for key in self.told - set(wanted):
+            self.withdraw(key)
+        for key, codes in wanted.items():
+            self.told.add(key)
+            reply = self.send("{:x},{:x},{:x};".format(*key) + "".join(
                 f"X{len(code):x},{code.hex()}" for code in codes))
             if reply != "OK":
                 return f"truehit says {reply}"
         return None
+
+    def withdraw(self, key):
+        if self.send("{:x},{:x},{:x}".format(*key)) == "OK":
+            self.told.discard(key)
 
     def monitor(self, line):
         """What a monitor command of truehit's prints."""
@@ -81,7 +90,10 @@ class Server:
         return reply + "\n"
 
     def stopped(self):
-        """The user sees a stop, or changes something."""
+        """The user sees a stop, or changes something. Conditions of watchpoints hold whatever
+        else the client does."""
+        for key in [key for key in self.told if key[0] >= watchpoints.WRITE]:
+            self.withdraw(key)
         if self.holds and self.send("stopped") == "OK":
             self.holds = False
 
@@ -142,7 +154,7 @@ class Extension:
         for name, reason in verdicts:
             if reason and (name, reason) not in server.said:
                 server.said.add((name, reason))
-                result.AppendMessage(f"lldb decides breakpoint {name}: {reason}")
+                result.AppendMessage(f"lldb decides {name}: {reason}")
         if not wanted:
             return
         reason = server.tell(wanted) or self.hook(server)
@@ -151,8 +163,9 @@ class Extension:
             if debugger.GetAsync():
                 self.watcher = Watcher(server)
                 self.watcher.start()
-        elif reason:
-            result.AppendMessage(f"lldb decides all breakpoints: {reason}")
+        else:
+            server.stopped()
+            result.AppendMessage(f"lldb decides all conditions: {reason or 'truehit says no'}")
 
     @staticmethod
     def hook(server):
@@ -194,7 +207,7 @@ def continue_(debugger, arguments, _context, result, _internal):
     try:
         EXTENSION.before_continue(debugger, arguments.strip(), result)
     except (Refused, ValueError, RuntimeError) as error:
-        result.AppendMessage(f"lldb decides all breakpoints: {error}")
+        result.AppendMessage(f"lldb decides all conditions: {error}")
     interpreter, own = debugger.GetCommandInterpreter(), lldb.SBCommandReturnObject()
     interpreter.HandleCommand(f"process continue {arguments}", own, False)
     if own.GetOutput():

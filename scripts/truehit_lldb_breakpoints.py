@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which conditions of breakpoints truehit's extension for lldb hands over, and why it hands
-others not."""
+others not; and what forbids that for all, watchpoints too."""
 import re
 
 import lldb
@@ -8,6 +8,7 @@ import lldb
 from truehit_bytecode import Refused
 from truehit_lldb_compiler import Compiler
 from truehit_lldb_places import Scope
+import truehit_lldb_watchpoints as watchpoints
 
 SOFTWARE, HARDWARE = 0, 1
 # Where a condition was changed, lldb 21 and 22 (at least) evaluate the former one.
@@ -123,35 +124,39 @@ def codes_at(server, items, internal):
 
 
 def decide(server):
-    """Bytecodes by address; and for each location with a condition, why lldb decides it, or
-    None."""
+    """Bytecodes by (type, address, length); and for each location with a condition, and each
+    watchpoint, why lldb decides it, or None."""
     target = server.process.GetTarget()
     found, by_address, codes, verdicts = list(placed(target)), {}, {}, []
     for item in found:
         by_address.setdefault(item.address, []).append(item)
     conditional = [item for item in found if item.condition]
-    if not conditional:
+    if not conditional and not watchpoints.conditional(target):
         return {}, []
     try:
         check_all(server, target, found)
         internal = internal_addresses(server)
     except Refused as error:
-        return {}, [(item.name, str(error)) for item in conditional]
+        return {}, [(f"breakpoint {item.name}", str(error)) for item in conditional] + [
+            (f"watchpoint {watchpoint.GetID()}", str(error))
+            for watchpoint in watchpoints.conditional(target)]
     for item in conditional:
         try:
             codes[item.address] = codes_at(server, by_address[item.address], internal)
-            verdicts.append((item.name, None))
+            verdicts.append((f"breakpoint {item.name}", None))
         except Refused as error:
-            verdicts.append((item.name, str(error)))
+            verdicts.append((f"breakpoint {item.name}", str(error)))
     hard = {item.address for item in found if item.breakpoint.IsHardware()}
-    return {(kind, address): code for address, code in codes.items()
-            for kind in ([SOFTWARE, HARDWARE] if address in hard else [SOFTWARE])}, verdicts
+    watched, verdicts_of_watchpoints = watchpoints.decide(server)
+    return {**{(kind, address, 1): code for address, code in codes.items()
+               for kind in ([SOFTWARE, HARDWARE] if address in hard else [SOFTWARE])},
+            **watched}, verdicts + verdicts_of_watchpoints
 
 
 def describe(server):
     """Who decides each condition, for people."""
     lines = ""
     for name, reason in decide(server)[1]:
-        lines += (f"lldb decides breakpoint {name}: {reason}\n" if reason else
-                  f"truehit decides breakpoint {name}\n")
+        lines += (f"lldb decides {name}: {reason}\n" if reason else
+                  f"truehit decides {name}\n")
     return lines

@@ -54,7 +54,8 @@ def shortened(type):
 
 class Compiler:
     """scope: what names mean, at one address. It has variable(NAME), which is a pair of an
-    SBType and ("register", NUMBER) or ("memory", CODE), find_type(NAME), and is_c."""
+    SBType and ("register", NUMBER) or ("memory", CODE), find_type(NAME), is_c, and guard(LABELS),
+    what comes first."""
 
     def __init__(self, scope):
         self.scope = scope
@@ -62,7 +63,8 @@ class Compiler:
 
     def whole(self, text):
         tree = parse(text, lambda name: self.scope.find_type(name) is not None)
-        return link(self.truth(self.scalar(tree)) + op("end"))
+        code = self.truth(self.scalar(tree)) + op("end")
+        return link(self.scope.guard(self.labels) + code)
 
     # ---- what is uncertain ----
 

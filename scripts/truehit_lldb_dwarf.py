@@ -119,11 +119,17 @@ class Unit:
             raise Refused("its debug information is in other files")
 
     @staticmethod
+    def head_end(info, at):
+        """Where the first entry of the unit at this offset is."""
+        version = int.from_bytes(info[at + 4:at + 6], "little")
+        return at + (12 if version >= 5 else 11)
+
+    @staticmethod
     def read_abbreviations(reader):
         found = {}
         while code := reader.leb128():
             tag, attributes = reader.leb128(), []
-            reader.number(1)  # has it children?
+            has_children = reader.number(1) == 1
             while True:
                 name, form = reader.leb128(), reader.leb128()
                 if form == IMPLICIT:
@@ -131,7 +137,7 @@ class Unit:
                 if name == form == 0:
                     break
                 attributes.append((name, form))
-            found[code] = tag, attributes
+            found[code] = tag, attributes, has_children
         return found
 
     def entry(self, offset):
@@ -140,7 +146,7 @@ class Unit:
         code = reader.leb128()
         if code not in self.abbreviations:
             raise Refused("there is no entry where lldb names one")
-        tag, attributes = self.abbreviations[code]
+        tag, attributes, _ = self.abbreviations[code]
         return tag, {name: (form, self.value(reader, form)) for name, form in attributes}
 
     def value(self, reader, form):

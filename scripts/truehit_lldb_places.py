@@ -172,12 +172,7 @@ class Scope:
 
     def fixed(self, value):
         """Of a static or global variable: no thread has its own."""
-        address = value.GetLoadAddress()
-        if address == lldb.LLDB_INVALID_ADDRESS or not any(
-                is_loaded(section, address, self.target)
-                for module in self.target.module_iter() for section in module.section_iter()):
-            raise Refused("it is at no fixed address")
-        return "memory", [number_code(address)]
+        return "memory", [number_code(fixed_address(self.target, value)[0])]
 
     LOCATIONS = [
         (r"DW_OP_fbreg ([-+]?\d+)", relative_to_base),
@@ -187,7 +182,7 @@ class Scope:
     ]
 
     def global_variable(self, name):
-        """The only one of that name in all modules, so that lldb finds no other."""
+        """The only one of that name in all modules, and in this one: lldb finds no other."""
         if "this" in self.locals:
             raise Refused(f"{name} may be a member of this object")
         found = [value for value in self.target.FindGlobalVariables(name, 100)
@@ -196,10 +191,10 @@ class Scope:
             raise Refused(f"{name} is no variable that is known here")
         if len(found) > 1:
             raise Refused(f"{name} is the name of several variables")
-        try:
-            return found[0].GetType(), self.fixed(found[0])
-        except Refused as error:
-            raise Refused(f"{name}: {error}") from None
+        address, module = fixed_address(self.target, found[0])
+        if module != self.module:
+            raise Refused(f"{name} is a variable of another file")
+        return found[0].GetType(), ("memory", [number_code(address)])
 
     def find_type(self, name):
         """Of a name that is no variable's; None: there is none, or there are different ones."""
@@ -211,6 +206,11 @@ class Scope:
                  if sbtype.GetTypeClass() == lldb.eTypeClassTypedef]
         names = {sbtype.GetCanonicalType().GetName() for sbtype in found}
         return found[0] if len(names) == 1 else None
+
+    @staticmethod
+    def guard(_labels):
+        """A breakpoint is hit at its own address only."""
+        return []
 
     # ---- the frame ----
 
@@ -243,6 +243,15 @@ class Scope:
         if register not in CFA_REGISTERS:
             raise Refused(f"the frame is relative to {register}")
         return CFA_REGISTERS[register], distance
+
+
+def fixed_address(target, value):
+    """Of a static or global variable, and the module that has it."""
+    address = value.GetLoadAddress()
+    for module in target.module_iter():
+        if any(is_loaded(section, address, target) for section in module.section_iter()):
+            return address, module
+    raise Refused(f"{value.GetName()} is at no fixed address")
 
 
 def is_loaded(section, address, target):

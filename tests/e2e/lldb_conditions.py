@@ -44,6 +44,8 @@ def both(t, python, program="conditions", arguments=(), decided=None):
     t.need_x86()
     with_it = Story(t, python, program, arguments, True)
     without = Story(t, python, program, arguments, False)
+    if "Reached timeout while interpreting" in without.output:
+        t.skip("lldb had no time to evaluate a condition, and has stopped for that")
     t.equal(with_it.results, without.results, "results with the extension and without")
     if decided is not None:
         verdicts = with_it.verdicts()
