@@ -210,6 +210,9 @@ def continue_(debugger, arguments, _context, result, _internal):
         result.AppendMessage(f"lldb decides all conditions: {error}")
     interpreter, own = debugger.GetCommandInterpreter(), lldb.SBCommandReturnObject()
     interpreter.HandleCommand(f"process continue {arguments}", own, False)
+    process = debugger.GetSelectedTarget().GetProcess()
+    if process.GetState() == lldb.eStateStopped:  # somebody may have deleted the stop hook
+        EXTENSION.on_stop(process)
     if own.GetOutput():
         result.AppendMessage(own.GetOutput().rstrip("\n"))
     if not own.Succeeded():

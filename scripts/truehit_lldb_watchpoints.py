@@ -39,8 +39,10 @@ class FileScope:
     def variable(self, name):
         found = [value for value in self.target.FindGlobalVariables(name, 100)
                  if value.GetName() in (name, "::" + name)]
-        if len(found) != 1:
-            raise Refused(f"{name} is {'no global variable' if not found else 'the name of several'}")
+        if not found:
+            raise Refused(f"{name} is no global variable")
+        if len(found) > 1:
+            raise Refused(f"{name} is the name of several variables")
         address, module = fixed_address(self.target, found[0])
         self.choose(module)
         if name.encode() in self.others:

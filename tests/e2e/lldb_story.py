@@ -56,7 +56,8 @@ def hits():
 def stop_at(place, condition=None, *options):
     """FILE:LINE, or the name of a function; the breakpoint's number."""
     file, _, at = place.partition(":")
-    text = run(" ".join(["breakpoint set", f"-f {file} -l {at}" if at else f"-n {place}", *options]))
+    where_to = f"-f {file} -l {at}" if at else f"-n {place}"
+    text = run(" ".join(["breakpoint set", where_to, *options]))
     if not text.startswith("Breakpoint "):
         raise RuntimeError(text)
     breakpoint = session.target.FindBreakpointByID(int(text.split()[1].rstrip(":")))

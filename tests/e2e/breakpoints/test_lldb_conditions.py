@@ -27,7 +27,8 @@ def test_types(t):
         ("conditions.c/CALL", "g_bits.low == 5 && g_bits.high < 0 && g_bits.middle / 3 > 30"),
         ("conditions.c/CALL", "g_colour == 2 && g_bool && *g_pointer == -1"),
         ("conditions.c/CALL", "g_pointer == &g_array[3] && g_text[i % 16] != 98"),
-        ("conditions.c/CALL", "(unsigned char)g_s32 == 7 || (i ? g_s64 : 1) < -9000000000000000000"),
+        ("conditions.c/CALL", "(unsigned char)g_s32 == 7 || "
+                              "(i ? g_s64 : 1) < -9000000000000000000"),
     ) + "decided()\nemit(stops=story())", decided=7)
     t.check(len(found[0]["stops"]) > 20, "stops")
 
@@ -264,12 +265,12 @@ emit(found=found, story_of=story_of)
 def test_scripts_that_resume(t):
     """SBProcess.Continue() and `process continue` do not hand anything over; nor does what was
     handed over hold."""
+    line = t.line("conditions.c", "BODY").partition(":")[2]
     both(t, breakpoints(t, ("conditions.c/BODY", "i == 3 || i == 8")) + f'''
 run("continue")
 found = [[where(), number(frame(), "i")]]
 session.target.GetBreakpointAtIndex(0).SetEnabled(False)
-second = session.target.BreakpointCreateByLocation(*{tuple(t.line("conditions.c", "BODY").split(":"))!r}[:1],
-    {int(t.line("conditions.c", "BODY").partition(":")[2])})
+second = session.target.BreakpointCreateByLocation("conditions.c", {line})
 second.SetCondition("i == 5 || i == 7 || i == 10")
 session.process.Continue()
 found.append([where(), number(frame(), "i"), hits()])
