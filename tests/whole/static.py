@@ -25,6 +25,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -272,6 +273,7 @@ def main():
     if os.geteuid() != 0:
         print("static.py: only root can run something in another root", file=sys.stderr)
         return 77
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as directory:
         job = compile_job(options.arch, pathlib.Path(directory) / "job", "-static")
         for options.place in options.places:
