@@ -10,7 +10,7 @@
 #include "bpf/emit/compiler.h"
 #include "bpf/placement/placement.h"
 #include "bpf/shared/disassembly.h"
-#include "gdbstub/locations/left_over.h"
+#include "bpf/shared/left_over.h"
 
 /* What the compiler says of a path that it cannot compile, by its first words. */
 static const struct {

@@ -48,7 +48,7 @@ struct trap;
 struct placements;   /* bpf/placement/placement.h */
 struct location_pad; /* gdbstub/pads/location_pad.h */
 struct hit_costs;    /* gdbstub/locations/hit_costs.h */
-struct left_over;    /* gdbstub/locations/left_over.h */
+struct left_over;    /* bpf/shared/left_over.h */
 struct handed_count; /* gdbstub/locations/handed_counts.h */
 
 TAILQ_HEAD(handed_counts, handed_count);

@@ -9,7 +9,7 @@
 #include "gdbstub/agent/scope.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/ignore.h"
-#include "gdbstub/locations/left_over.h"
+#include "bpf/shared/left_over.h"
 #include "gdbstub/monitor/cost.h"
 #include "gdbstub/monitor/why.h"
 #include "gdbstub/pads/location_pad.h"

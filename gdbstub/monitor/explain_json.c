@@ -4,7 +4,7 @@
 #include "gdbstub/base/json_writer.h"
 #include "gdbstub/breakpoints/watch.h"
 #include "gdbstub/locations/ignore.h"
-#include "gdbstub/locations/left_over.h"
+#include "bpf/shared/left_over.h"
 #include "gdbstub/monitor/cost.h"
 #include "gdbstub/monitor/location_json.h"
 #include "gdbstub/monitor/why.h"

@@ -5,7 +5,7 @@
 #include "gdbstub/breakpoints/watch.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/locations/ignore.h"
-#include "gdbstub/locations/left_over.h"
+#include "bpf/shared/left_over.h"
 #include "gdbstub/locations/numbers.h"
 #include "gdbstub/monitor/breakpoint_list.h"
 #include "gdbstub/monitor/note.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What of a location's hits a program in the kernel leaves to the stub, and why, for
  * people. */
-#ifndef TRUEHIT_LOCATIONS_LEFT_OVER_H
-#define TRUEHIT_LOCATIONS_LEFT_OVER_H
+#ifndef TRUEHIT_BPF_SHARED_LEFT_OVER_H
+#define TRUEHIT_BPF_SHARED_LEFT_OVER_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gdbstub/locations/left_over.h"
+#include "bpf/shared/left_over.h"
 
 #include <stdarg.h>
 #include <stdio.h>
