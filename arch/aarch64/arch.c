@@ -2,6 +2,7 @@
 #include "arch/aarch64/aarch64.h"
 
 #include <asm/ptrace.h>
+#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -9,8 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-
-#include "gdbstub/base/capstone.h"
 
 /* brk #0, little-endian as all instructions are. The PC stays at it. */
 static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};

@@ -6,8 +6,9 @@
  */
 #include "arch/x86_64/x86_64.h"
 
+#include <capstone/capstone.h>
+
 #include "arch/register_table.h"
-#include "gdbstub/base/capstone.h"
 
 enum {
 	EFLAGS_DF = 0x400, /* strings go downwards */

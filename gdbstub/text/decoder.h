@@ -3,8 +3,9 @@
 #ifndef TRUEHIT_TEXT_DECODER_H
 #define TRUEHIT_TEXT_DECODER_H
 
+#include <capstone/capstone.h>
+
 #include "arch/arch.h"
-#include "gdbstub/base/capstone.h"
 
 struct decoder {
 	csh handle;
