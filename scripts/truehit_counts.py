@@ -141,6 +141,7 @@ class Counts:
         self.handed = {}  # gdb's number of a breakpoint: its address and its count
         self.process = None  # the inferior, and the PID that it has, or had
         self.is_busy = False
+        self.runs = False  # the program, as far as the user knows
         events = gdb.events
         events.stop.connect(lambda event: self.on_stop())
         events.inferior_call.connect(self.on_call)
@@ -153,13 +154,14 @@ class Counts:
 
     def on_stop(self):
         self.take_back()
-        Command.steps = Command.calls = False
+        self.runs = Command.steps = Command.calls = False
 
     def on_prompt(self):
         """Perhaps the program could not be resumed."""
-        thread = gdb.selected_thread() if self.handed else None
+        thread = gdb.selected_thread() if self.runs else None
         if thread and not thread.is_running():
             self.take_back()
+            self.runs = False
 
     def on_breakpoint(self, breakpoint):
         """It may be at other places than before, as when a library has been loaded. A
@@ -176,28 +178,28 @@ class Counts:
         self.handed.pop(breakpoint.number, None)
 
     def on_resume(self):
-        """Also when gdb learns of a thread while the program runs: then gdb has no count
-        of what was handed over."""
+        """Also when gdb learns of a thread while the program runs: it may be at a hit then,
+        which it has to ignore itself if the count was not handed over before."""
+        if not self.runs:
+            self.take_back()
         counting = [b for b in gdb.breakpoints() if is_plain(b) and b.enabled
-                    and (b.ignore_count > 0 or b.number in self.handed)]
-        if not counting or not (self.handed or self.setting.is_on()):
-            return
-        inferior = gdb.selected_inferior()
-        if self.why_not(inferior):
+                    and (b.number in self.handed if self.runs else b.ignore_count > 0)]
+        places = self.places_now(counting)
+        if self.runs and any(b.ignore_count > 0 or b.number not in places
+                             or places[b.number] != self.handed[b.number][0] for b in counting):
             self.take_back()
-            return
-        places = self.places(counting, inferior)
-        if any(places.get(number) != address for number, (address, _) in self.handed.items()):
-            self.take_back()
-        for breakpoint in counting:
-            if breakpoint.number in places and breakpoint.ignore_count > 0:
-                self.hand(breakpoint, places[breakpoint.number], inferior)
-        gdb.post_event(self.on_prompt)
+        if not self.runs:
+            for breakpoint in counting:
+                if breakpoint.number in places:
+                    self.hand(breakpoint, places[breakpoint.number])
+            self.runs = not Command.calls
+            gdb.post_event(self.on_prompt)
 
     def on_exit(self):
         """A connection may be gone with the process, and what is left is not known then:
         gdb has again what it had."""
         self.take_back()
+        self.runs = False
 
     # What can be handed over
 
@@ -220,8 +222,11 @@ class Counts:
             return None
         return locations[0].address
 
-    def places(self, counting, inferior):
+    def places_now(self, counting):
         """The addresses of those that can be handed over, by their numbers."""
+        inferior = gdb.selected_inferior()
+        if not counting or self.why_not(inferior):
+            return {}
         found, unknown = self.breaks.places(inferior)
         return {b.number: self.place(b) for b in counting
                 if not self.why_not_this(b, found, unknown, inferior)}
@@ -255,8 +260,8 @@ class Counts:
         connection = self.servers.connection(inferior)
         return self.servers.send(connection, f"{PACKET}p{self.process[1]:x};{text}")
 
-    def hand(self, breakpoint, address, inferior):
-        count = breakpoint.ignore_count
+    def hand(self, breakpoint, address):
+        count, inferior = breakpoint.ignore_count, gdb.selected_inferior()
         self.process = inferior, inferior.pid
         condition = 1 if breakpoint.condition else 0
         if self.send(inferior, f"hand,{address:x},{count:x},{condition}") != "OK":

@@ -191,6 +191,33 @@ run("kill")
 """, "steps", decided=False)
 
 
+def test_not_in_the_midst(t):
+    """gdb tells of a resume also when it learns of a thread, which may be at a hit: only what
+    was handed over before may be without its count then."""
+    t.truehit_only("counts handed over")
+    server = t.server("COMM", t.prog("loop"), "100")
+    gdb = t.gdb(server, prog=t.prog("loop"), first=ON, python=PYTHON + f"""
+class Midst(gdb.Breakpoint):
+    def stop(self):
+        run("set detach-on-fork on")
+        EXTENSION.counts.on_resume()
+        return False
+run("break {t.line('loop.c', 'BODY')}")
+run("ignore 1 20")
+run("set detach-on-fork off")
+Midst("loop.c:36").ignore_count = 0
+go()
+emit(i=value("i"), ignored=ignored(), counts=counts())
+run("delete 2")
+run("ignore 1 20")
+go()
+emit(i=value("i"), ignored=ignored(), counts=counts())
+run("kill")
+""")
+    t.equal(gdb.results, [{"i": "20", "ignored": 0, "counts": {"1": 0, "2": 0}},
+                          {"i": "41", "ignored": 20, "counts": {"1": 0}}], "stops")
+
+
 def test_left_to_gdb(t):
     """Where there is another breakpoint, or one of its own; with watchpoints; for one thread;
     with a condition that gdb keeps to itself; where it follows children."""
