@@ -103,6 +103,7 @@ static int run_counted(const struct thread *thread, const struct counter *counte
 
 	/* Others may come, as by Ctrl-C on the terminal. */
 	for (;;) {
+		regs_outdate(thread);
 		if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0)
 			return -errno;
 		signal = wait_stop(thread->tid);

@@ -53,7 +53,9 @@ struct kernel_call {
 /** The regset with the PC as it was read last since the thread stopped: all that is
  * left if somebody else kills it. */
 struct last_regset {
-	size_t size; /* 0: not read */
+	size_t size;   /* 0: not read */
+	bool is_valid; /* it is what the thread has: nothing can have changed it since
+			*/
 	unsigned char data[512];
 };
 
@@ -163,6 +165,12 @@ struct control_hooks {
 };
 
 /** All inferiors of a server. */
+/** /proc/PID/task/TID/stat, which is read at each stop (proc.h). */
+struct open_stat {
+	pid_t tid; /* 0: none is open */
+	int fd;
+};
+
 struct inferiors {
 	struct inferior_list list;
 	struct table by_tid;	     /* all threads */
@@ -176,6 +184,7 @@ struct inferiors {
 	/* Puts the thread of an event where it would be without pads. False: there is
 	 * nothing to tell of yet, and the thread runs. NULL: there are no pads. */
 	bool (*leave_pad)(struct event *event);
+	struct open_stat stat;		   /* of the thread that was asked for last */
 	char *threaddb_path;		   /* set by the user; NULL: the default */
 	const struct control_hooks *hooks; /* of who controls them; NULL: nobody does */
 	struct run *controller;		   /* ... who that is */

@@ -75,17 +75,27 @@ int proc_open_memory(pid_t pid)
 /* "TID (NAME) STATE ..." in one read, as it is a line, and short. For /proc/TID/stat,
  * whose times are the process's, the kernel would go through all of its threads
  * (fs/proc/array.c: do_task_stat). */
-static bool read_stat(pid_t pid, pid_t tid, char *text, size_t size)
+static bool read_open_stat(int fd, char *text, size_t size)
 {
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	ssize_t n;
+	const ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
+}
+
+static int open_stat(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_stat(pid_t pid, pid_t tid, char *text, size_t size)
+{
+	_cleanup_close_ int fd = open_stat(pid, tid);
+
+	return read_open_stat(fd, text, size);
 }
 
 /* Field 3 and up, and what follows; NULL: there is none. The name may hold anything. */
@@ -178,30 +188,59 @@ void thread_name(const struct thread *thread, char *name, size_t size)
 	name[strcspn(name, "\n")] = '\0';
 }
 
+void proc_close_stat(struct inferiors *inferiors)
+{
+	if (inferiors->stat.tid != 0)
+		close(inferiors->stat.fd);
+	inferiors->stat.tid = 0;
+}
+
+/* It is most often the same thread that stops: to open the file takes as long as to
+ * read it. What is open is a task's, not a number's: of one that has gone nothing is
+ * read. */
+static bool read_stat_again(const struct thread *thread, char *text, size_t size)
+{
+	struct inferiors *inferiors = thread->inferior->owner;
+	struct open_stat *stat = &inferiors->stat;
+
+	if (stat->tid == thread->tid && read_open_stat(stat->fd, text, size))
+		return true;
+	proc_close_stat(inferiors);
+	stat->fd = open_stat(thread->group, thread->tid);
+	if (stat->fd < 0)
+		return false;
+	stat->tid = thread->tid;
+	return read_open_stat(stat->fd, text, size);
+}
+
+static int core_in(const char *text)
+{
+	const char *core = find_field(text, PROC_STAT_PROCESSOR);
+
+	return core ? (int)strtol(core, NULL, 10) : -1;
+}
+
 int thread_core(const struct thread *thread)
 {
-	char value[16];
+	char text[STAT_MAX];
 
-	if (!proc_stat_field(thread->tid, PROC_STAT_PROCESSOR, value, sizeof(value)))
-		return -1;
-	return (int)strtol(value, NULL, 10);
+	return read_stat_again(thread, text, sizeof(text)) ? core_in(text) : -1;
 }
 
 int thread_core_and_name(const struct thread *thread, char *name, size_t size)
 {
 	char text[STAT_MAX];
-	const char *begin, *end, *core;
+	const char *begin, *end;
 
 	name[0] = '\0';
 	if (!read_stat(thread->group, thread->tid, text, sizeof(text)))
 		return -1;
 	begin = strchr(text, '(');
 	end = strrchr(text, ')');
-	core = find_field(text, PROC_STAT_PROCESSOR);
 	if (begin && end)
 		snprintf(name, size, "%.*s", (int)(end - begin - 1), begin + 1);
 	name[strcspn(name, "\n")] = '\0';
-	return core ? (int)strtol(core, NULL, 10) : -1;
+	return core_in(text);
 }
 
 /* NULL: it cannot be read, or there is no memory. */

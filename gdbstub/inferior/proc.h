@@ -12,6 +12,7 @@
 #include "gdbstub/base/buffer.h"
 
 struct inferior;
+struct inferiors;
 struct thread;
 
 enum {
@@ -55,8 +56,9 @@ long proc_number(const char *path);
 
 /** The thread's name from /proc ("" if it is gone); NUL-terminated. */
 void thread_name(const struct thread *thread, char *name, size_t size);
-/** The CPU it last ran on, or -1. */
+/** The CPU it last ran on, or -1. A descriptor stays open, for the next time. */
 int thread_core(const struct thread *thread);
+void proc_close_stat(struct inferiors *inferiors);
 /** Both, at the price of one. Returns the CPU. */
 int thread_core_and_name(const struct thread *thread, char *name, size_t size);
 /**

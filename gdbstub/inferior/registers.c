@@ -13,9 +13,10 @@ static unsigned int pc_regset(const struct arch_ops *arch)
 	return reg_by_number(arch, arch->pc_reg)->regset;
 }
 
-/* Keeps a regset that was fetched or stored, if it is the one to keep. */
+/* Keeps a regset that was fetched or stored, if it is the one to keep. What was stored
+ * is not exact: the kernel leaves some bits as they are. */
 static void keep_regset(const struct thread *thread, const struct regs *regs,
-			unsigned int regset)
+			unsigned int regset, bool is_exact)
 {
 	struct last_regset *last = thread->last_regset;
 
@@ -23,7 +24,21 @@ static void keep_regset(const struct thread *thread, const struct regs *regs,
 	    regs->size[regset] > sizeof(last->data))
 		return;
 	last->size = regs->size[regset];
+	last->is_valid = is_exact;
 	memcpy(last->data, regs->data[regset], last->size);
+}
+
+void regs_forget(const struct thread *thread)
+{
+	regs_outdate(thread);
+	if (thread->last_regset)
+		thread->last_regset->size = 0;
+}
+
+void regs_outdate(const struct thread *thread)
+{
+	if (thread->last_regset)
+		thread->last_regset->is_valid = false;
 }
 
 static int recall_regset(const struct thread *thread, struct regs *regs,
@@ -38,10 +53,20 @@ static int recall_regset(const struct thread *thread, struct regs *regs,
 	return 0;
 }
 
+/* Has the regset that is kept been fetched since the thread stopped? */
+static bool is_known(const struct thread *thread, bool is_kept)
+{
+	return is_kept && !thread->running && thread->last_regset &&
+	       thread->last_regset->is_valid;
+}
+
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset)
 {
-	const int err = task_regs_fetch(thread->tid, regs, regset);
+	int err;
 
+	if (is_known(thread, regset == pc_regset(regs->arch)))
+		return recall_regset(thread, regs, regset);
+	err = task_regs_fetch(thread->tid, regs, regset);
 	if (err == -ESRCH && !thread->running)
 		return recall_regset(thread, regs, regset);
 	if (err < 0)
@@ -51,7 +76,7 @@ int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regs
 		regs->size[regset] = 0;
 		return -ENODATA;
 	}
-	keep_regset(thread, regs, regset);
+	keep_regset(thread, regs, regset, true);
 	return 0;
 }
 
@@ -69,7 +94,7 @@ int regs_store(const struct thread *thread, const struct regs *regs,
 	const int err = task_regs_store(thread->tid, regs, regset);
 
 	if (err == 0 && !regs->arch->regsets[regset].read_only)
-		keep_regset(thread, regs, regset);
+		keep_regset(thread, regs, regset, false);
 	return err;
 }
 
@@ -100,9 +125,11 @@ int thread_set_pc(const struct thread *thread, uint64_t pc)
 	if (ret < 0)
 		return ret;
 	ret = reg_write_u64(&regs, arch->pc_reg, pc);
-	if (ret < 0)
-		return ret;
-	return regs_store(thread, &regs, regset);
+	if (ret == 0)
+		ret = regs_store(thread, &regs, regset);
+	if (ret == 0)
+		keep_regset(thread, &regs, regset, true); /* the kernel takes any PC */
+	return ret;
 }
 
 /* 1 if they were otherwise, 0, or a negative errno. */

@@ -13,6 +13,11 @@
  * one, as the thread executes code of 32 bits). Of a
  * thread that has been killed, the one with the PC is what was fetched last. */
 int regs_fetch(const struct thread *thread, struct regs *regs, unsigned int regset);
+/** Whoever resumes a thread, or changes its registers in another way than by
+ * regs_store(), says so before anybody else fetches them. */
+void regs_outdate(const struct thread *thread);
+/** The thread is resumed: what is left of it if it is killed is nothing, too. */
+void regs_forget(const struct thread *thread);
 /** Fetches all regsets there are. 0 or -ESRCH. */
 int regs_fetch_all(const struct thread *thread, struct regs *regs);
 /** Writes one fetched and changed regset back. */

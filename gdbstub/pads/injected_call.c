@@ -183,6 +183,7 @@ static int64_t step(const struct injection *injection)
 	int status = 0, err;
 	uint64_t pc;
 
+	regs_outdate(thread);
 	do {
 		if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) < 0)
 			return lose(thread, 0);
@@ -232,6 +233,7 @@ static void leave_signal(struct thread *thread)
 
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
 		return;
+	regs_outdate(thread);
 	if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0) {
 		lose(thread, 0);
 		return;

@@ -237,6 +237,7 @@ static int step(struct thread *thread, int *status)
 	int err;
 
 	*status = 0;
+	regs_outdate(thread);
 	if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) < 0)
 		return -EAGAIN;
 	while ((err = wait_status(thread->tid, status)) == -ETIMEDOUT) {

@@ -52,6 +52,7 @@ bool wait_syscall_end(struct thread *thread)
 	thread->in_syscall = false;
 	thread->at_signal = false;
 	maps_outdate(thread->inferior->owner);
+	regs_outdate(thread);
 	if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, NULL) < 0)
 		err = -errno;
 	if (err == 0)
@@ -262,21 +263,19 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 		       bool by_kernel)
 {
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = flags, .nr = 8};
-	uint64_t blocked;
+	uint64_t blocked, pending = 0;
 	siginfo_t info[8];
 	long n;
 
-	if (thread_get_mask(thread, &blocked) < 0)
-		return false;
 	do {
 		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
 		for (long i = 0; i < n; i++)
-			if ((is_by_kernel(&info[i]) || !by_kernel) &&
-			    set & ~blocked & signal_bit(info[i].si_signo))
-				return true;
+			if (is_by_kernel(&info[i]) || !by_kernel)
+				pending |= set & signal_bit(info[i].si_signo);
 		args.off += 8;
 	} while (n == 8);
-	return false;
+	/* Most often there is none, and which are blocked need not be asked. */
+	return pending && thread_get_mask(thread, &blocked) == 0 && pending & ~blocked;
 }
 
 /* Does a signal wait that the thread's own last instruction has caused? */
@@ -331,6 +330,7 @@ static bool run_to_signal(struct thread *thread)
 {
 	int status;
 
+	regs_outdate(thread);
 	if (ptrace(PTRACE_CONT, thread->tid, NULL, NULL) < 0 ||
 	    !wait_if_alive(thread, &status) || !WIFSTOPPED(status))
 		return false;
@@ -451,6 +451,7 @@ static bool decode_stop(struct thread *thread, int status, struct event *event)
 	unsigned long message = 0;
 
 	thread->running = false;
+	regs_outdate(thread);
 	thread->late = false;
 	thread->at_signal = false;
 	thread->at_group_stop = 0;

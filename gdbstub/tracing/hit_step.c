@@ -6,6 +6,7 @@
 
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/kernel_step.h"
+#include "gdbstub/inferior/registers.h"
 #include "gdbstub/inferior/syscalls.h"
 #include "gdbstub/tracing/early.h"
 
@@ -34,6 +35,7 @@ int hit_step_end(struct thread *thread)
 	const int err = kernel_step_end(thread->tid, thread->inferior->arch,
 					thread->at_signal, &status);
 
+	regs_outdate(thread);
 	switch (-err) {
 	case 0:
 		thread->step_ended = true;

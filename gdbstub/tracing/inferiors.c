@@ -6,6 +6,7 @@
 
 #include "gdbstub/tracing/early.h"
 #include "gdbstub/inferior/memory.h"
+#include "gdbstub/inferior/proc.h"
 #include "gdbstub/inferior/syscalls.h"
 #include "gdbstub/tracing/terminal.h"
 #include "gdbstub/inferior/thread.h"
@@ -29,6 +30,7 @@ void inferiors_deinit(struct inferiors *inferiors)
 		free(stop);
 	}
 	table_deinit(&inferiors->by_tid);
+	proc_close_stat(inferiors);
 	free(take_ptr(inferiors->threaddb_path));
 }
 

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 
 #include "gdbstub/base/log.h"
+#include "gdbstub/inferior/registers.h"
 #include "gdbstub/tracing/group_stop.h"
 #include "gdbstub/tracing/hit_step.h"
 #include "gdbstub/inferior/thread.h"
@@ -56,8 +57,7 @@ static int resume(struct thread *thread, int request, int signal)
 	return_to_group_stop(thread);
 	thread->running = true;
 	maps_outdate(thread->inferior->owner);
-	if (thread->last_regset)
-		thread->last_regset->size = 0;
+	regs_forget(thread);
 	thread->listening = false;
 	thread->request = request;
 	thread->at_signal = false;
