@@ -64,6 +64,7 @@ struct error *placement_init(struct placement *placement, struct engine *engine,
 	placement_shared(placement, placements)->last = location->watch.last;
 	TAILQ_INSERT_TAIL(&placements->list, placement, link);
 	placements->by_index[index] = placement;
+	placements->any_commands |= location->commands.list.count > 0;
 	return NULL;
 }
 

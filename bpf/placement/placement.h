@@ -40,6 +40,7 @@ struct placements {
 	struct bpf_kernel kernel;
 	struct error *unusable; /* why no program can be loaded here, or NULL */
 	struct records records;
+	bool any_commands; /* some location has had some, which may have left output */
 	struct placement_list list;
 	struct placement *by_index[BPF_LOCATIONS_MAX]; /* NULL: none */
 };

@@ -39,7 +39,7 @@ static bool print_record(void *data, const void *bytes, size_t len)
 
 int placements_output_fd(const struct placements *placements)
 {
-	return placements->kernel.output.fd;
+	return placements->any_commands ? placements->kernel.output.fd : -1;
 }
 
 size_t placements_print_output(struct placements *placements,
@@ -48,7 +48,8 @@ size_t placements_print_output(struct placements *placements,
 {
 	struct printing printing = {placements, output, own, all};
 
-	if (placements->unusable || (!all && !is_ready(output)))
+	if (placements->unusable || !placements->any_commands ||
+	    (!all && !is_ready(output)))
 		return 0;
 	return ring_drain(&placements->kernel.output, print_record, &printing);
 }

@@ -108,9 +108,22 @@ bool breakpoints_need_commit(const struct breakpoints *breakpoints)
 	return false;
 }
 
+/* What is switched on reads the memory itself: to look first whether it is there would
+ * take a system call more at each resume. */
+static struct error *switch_on(struct location *location)
+{
+	_cleanup_error_ struct error *error = location_switch(location, LOCATION_IN);
+
+	return error && is_there(location) ? take_ptr(error) : NULL;
+}
+
 static struct error *location_commit(struct breakpoints *breakpoints,
 				     struct location *location)
 {
+	if (location->wanted && location->state == LOCATION_SUSPENDED &&
+	    !location_is_outdated(location) && !traps_must_move(location) &&
+	    !location_must_stay_off(location))
+		return switch_on(location);
 	if (!needs_commit(location))
 		return NULL;
 	if (must_come_anew(location))
