@@ -115,8 +115,15 @@ struct hw_region {
 };
 
 enum { INSN_TEXT_MAX = 192, INSN_LEN_MAX = 15, INSN_ACCESSES_MAX = 8 };
-enum { UNDO_BYTES_MAX = 32 };
+enum { UNDO_BYTES_MAX = 32, INSN_WRITTEN_MAX = 64 };
 #define REG_NONE UINT_MAX /* no row of the register table */
+
+/** Which registers an instruction writes, by capstone's numbers. */
+struct insn_written {
+	bool known;
+	uint8_t count;
+	uint16_t reg[INSN_WRITTEN_MAX];
+};
 
 /** One access to memory that an instruction has made. */
 struct insn_access {
@@ -354,10 +361,10 @@ struct arch_ops {
 	/** Number of hardware slots for @kind; *shared: one pool for all kinds. */
 	unsigned int (*hw_slots)(enum hw_kind kind, bool *shared);
 	/**
-	 * Of an instruction that capstone has decoded with details (@handle is its
-	 * csh): which accesses it has made. NULL: nobody knows.
+	 * Of an instruction that capstone has decoded with details: which accesses it
+	 * has made. NULL: nobody knows.
 	 */
-	void (*accesses)(size_t handle, const struct cs_insn *insn,
+	void (*accesses)(const struct cs_insn *insn, const struct insn_written *written,
 			 const struct regs *regs, struct insn_accesses *ret);
 	/**
 	 * Of an instruction that capstone has decoded with details: can it be undone?

@@ -23,7 +23,7 @@ enum { RSP = X86_64_RSP };
 
 /* An instruction whose accesses are looked for. */
 struct insn {
-	csh handle;
+	const struct insn_written *written;
 	const cs_insn *cs;
 	const cs_x86 *x86;
 	const struct regs *regs;
@@ -32,16 +32,10 @@ struct insn {
 
 static bool writes_register(const struct insn *insn, int number)
 {
-	cs_regs read, written;
-	uint8_t nread, nwritten;
-
-	if (cs_regs_access(insn->handle, insn->cs, read, &nread, written, &nwritten) !=
-	    CS_ERR_OK)
-		return true;
-	for (uint8_t i = 0; i < nwritten; i++)
-		if (x86_64_general(written[i]) == number)
+	for (uint8_t i = 0; insn->written->known && i < insn->written->count; i++)
+		if (x86_64_general(insn->written->reg[i]) == number)
 			return true;
-	return false;
+	return !insn->written->known;
 }
 
 static unsigned int stack_word(const struct insn *insn)
@@ -207,10 +201,10 @@ static void find_target(const struct insn *insn)
 			used_value(insn, operand->reg, &insn->out->target);
 }
 
-void x86_64_accesses(size_t handle, const struct cs_insn *cs, const struct regs *regs,
-		     struct insn_accesses *ret)
+void x86_64_accesses(const struct cs_insn *cs, const struct insn_written *written,
+		     const struct regs *regs, struct insn_accesses *ret)
 {
-	const struct insn insn = {handle, cs, &cs->detail->x86, regs, ret};
+	const struct insn insn = {written, cs, &cs->detail->x86, regs, ret};
 
 	*ret = (struct insn_accesses){.repeats = is_repeated(&insn)};
 	for (uint8_t i = 0; i < insn.x86->op_count; i++)

@@ -65,8 +65,8 @@ enum { X86_64_NO_REGISTER = -1 };
 int x86_64_general(unsigned int reg);
 
 /* access.c */
-void x86_64_accesses(size_t handle, const struct cs_insn *insn, const struct regs *regs,
-		     struct insn_accesses *ret);
+void x86_64_accesses(const struct cs_insn *insn, const struct insn_written *written,
+		     const struct regs *regs, struct insn_accesses *ret);
 
 /* branch.c */
 struct insn_branch x86_64_branch_at(const uint8_t *code, size_t len);

@@ -49,10 +49,12 @@ static enum access_trust judge(const struct search *search, struct insn_accesses
 			       unsigned int *size)
 {
 	enum access_trust trust = ACCESS_UNKNOWN;
+	struct insn_written written;
 
 	*size = 0;
-	search->arch->accesses(search->decoder.handle, search->decoder.insn,
-			       search->stop->regs, found);
+	decoder_find_written(&search->decoder, &written);
+	search->arch->accesses(search->decoder.insn, &written, search->stop->regs,
+			       found);
 	for (unsigned int i = 0; i < found->count; i++) {
 		const struct insn_access *access = &found->access[i];
 
@@ -184,9 +186,7 @@ static void find(struct search *search, struct access *ret)
 /* The text as gdb shows it by default: details are told in the other syntax only. */
 static void show_as_gdb(struct search *search, struct access *ret)
 {
-	if (ret->trust != ACCESS_UNKNOWN &&
-	    cs_option(search->decoder.handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT) ==
-		    CS_ERR_OK &&
+	if (ret->trust != ACCESS_UNKNOWN && decoder_be_like_gdb(&search->decoder) &&
 	    decode(search, ret->pc))
 		keep(search, ret->trust, ret->size, ret);
 }
