@@ -5,6 +5,7 @@
  * - loop: so many turns, each of which changes a variable
  * - list: a list of so many nodes, and then turns without end
  * - threads, forks: so many made, one after the other
+ * - crowd: so many threads make 100 turns each, whenever a line comes
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -54,6 +55,31 @@ static void make_threads(long count)
 	}
 }
 
+static void *make_turns(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		turn(i);
+	return arg;
+}
+
+static void be_crowd(long count)
+{
+	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
+	char line[16];
+
+	if (!threads)
+		exit(1);
+	for (puts("ready"); fflush(stdout) == 0 && fgets(line, sizeof(line), stdin);
+	     puts("done")) {
+		for (long i = 0; i < count; i++)
+			if (pthread_create(&threads[i], NULL, make_turns, NULL))
+				exit(1);
+		for (long i = 0; i < count; i++)
+			pthread_join(threads[i], NULL);
+	}
+	free(threads);
+}
+
 static void make_forks(long count)
 {
 	for (long i = 0; i < count; i++) {
@@ -78,6 +104,8 @@ int main(int argc, char **argv)
 		make_threads(count);
 	else if (strcmp(what, "forks") == 0)
 		make_forks(count);
+	else if (strcmp(what, "crowd") == 0)
+		be_crowd(count);
 	else
 		for (long i = 0; i < count; i++)
 			turn((int)i); /* LOOP */

@@ -3,6 +3,7 @@
 server's share, and by gdb."""
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,6 +13,7 @@ import typing
 
 import growth
 import measure
+import recording
 import rsp
 
 GDB_HEAD = """
@@ -34,10 +36,13 @@ def begin(*commands):
 
 @dataclasses.dataclass
 class Row:
-    """run() takes the path of a server, and returns the seconds of one of what it is about."""
+    """run() takes a server, and returns the seconds of one of what it is about. The floor
+    is a server that does nothing but what the kernel makes it do (session_floor.c), or one
+    that repeats to gdb what truehit has said (replay.c)."""
     title: str
     least: float  # times as quick as gdbserver
     run: typing.Callable
+    floor: str = ""  # "kernel", "replay", or none
 
 
 def seconds(value):
@@ -48,15 +53,9 @@ def seconds(value):
     return f"{value * 1e6:.1f} us"
 
 
-def timed(action, count):
-    start = time.monotonic()
-    for _ in range(count):
-        action()
-    return (time.monotonic() - start) / count
-
-
 class Client(rsp.Client):
-    """A client of a server with a program that has been let go to turn()."""
+    """A client of a server with a program that has been let go to turn(). What is timed is
+    left to raw_client, which is quicker."""
 
     def __init__(self, server):
         super().__init__(server)
@@ -85,6 +84,16 @@ class Client(rsp.Client):
             raise measure.Broken(f"{packet}: {reply}")
         return reply
 
+    def timed(self, program, count, *packets):
+        """The seconds of those packets that begin with +."""
+        fd = self.socket.fileno()
+        self.socket.settimeout(None)  # the program gets a socket that waits
+        done = subprocess.run([program, str(fd), str(count), *packets], pass_fds=[fd],
+                              capture_output=True, text=True, timeout=measure.LIMIT, check=False)
+        if done.returncode:
+            raise measure.Broken(done.stderr.strip())
+        return float(done.stdout)
+
 
 def symbols(program):
     text = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
@@ -99,6 +108,10 @@ class Place:
         self.quick = quick
         self.session = pathlib.Path(build, "tests", "bench", "session").resolve()
         self.crowd = pathlib.Path(build, "tests", "bench", "growth").resolve()
+        self.raw_client = pathlib.Path(build, "tests", "bench", "raw_client").resolve()
+        self.kernel_floor = pathlib.Path(build, "tests", "bench", "session_floor").resolve()
+        self.replay = pathlib.Path(build, "tests", "bench", "replay").resolve()
+        self.record_to = None  # a file, while a session is recorded
         self.directory = None
 
     def __enter__(self):
@@ -110,68 +123,68 @@ class Place:
     def __exit__(self, *exception):
         self.directory.cleanup()
 
+    def floor(self, row, server):
+        """A server to compare with, or None. @server says what is to be repeated."""
+        if row.floor == "kernel":
+            return self.kernel_floor
+        if row.floor != "replay":
+            return None
+        self.record_to = pathlib.Path(self.directory.name, "recording")
+        try:
+            row.run(server)
+            return [self.replay, self.record_to]
+        finally:
+            self.record_to = None
+
     def rows(self):
         many, crowds = (20, (1, 30)) if self.quick else (1000, (1, 100, 1000))
-        mib = 4 if self.quick else 256
+        return [*self.raw_rows(many), *self.crowd_rows(crowds), *self.stop_rows(many),
+                *self.memory_rows(many), *self.life_rows(many)]
+
+    def raw_rows(self, many):
+        count = 20 if self.quick else 500
         return [
-            Row("stop at a breakpoint, raw client", 1.5, lambda s: self.raw_stops(s, many)),
-            Row("step, raw client", 1.0, lambda s: self.raw_steps(s, many)),
+            Row("stop at a breakpoint, raw client", 1.5, lambda s: self.raw_stops(s, many),
+                "kernel"),
+            Row("step, raw client", 1.0, lambda s: self.raw_steps(s, many), "kernel"),
+            Row("read 8 bytes, raw client", 1.0,
+                lambda s: self.raw_packets(s, lambda c: f"m{c:x},8", 5 * many), "kernel"),
+            Row("read 1,000 bytes, raw client", 1.0,
+                lambda s: self.raw_packets(s, lambda c: f"m{c:x},3e8", 5 * many), "kernel"),
+            Row(f"{count} breakpoints in and out, raw client", 1.0,
+                lambda s: self.raw_breakpoints(s, count)),
+        ]
+
+    def crowd_rows(self, crowds):
+        return [
             *(Row(f"step beside {crowd} threads, raw client", 10.0 if crowd >= 1000 else 1.0,
                   lambda s, n=crowd: self.crowd_steps(s, n, 50)) for crowd in crowds),
             *(Row(f"Ctrl-C and on, {crowd} threads, raw client", 1.0,
-                  lambda s, n=crowd: self.crowd_halts(s, n, 10)) for crowd in crowds),
+                  lambda s, n=crowd: self.crowd_halts(s, n, 20)) for crowd in crowds),
             *(Row(f"attach to {crowd} threads", 1.5 if crowd >= 1000 else 1.0,
                   lambda s, n=crowd: self.attach(s, n)) for crowd in crowds),
-            Row("read 8 bytes, raw client", 1.0,
-                lambda s: self.raw_packets(s, lambda c: f"m{c:x},8", 5 * many)),
-            Row("read 1,000 bytes, raw client", 1.0,
-                lambda s: self.raw_packets(s, lambda c: f"m{c:x},3e8", 5 * many)),
-            Row("500 breakpoints in and out, raw client", 1.0,
-                lambda s: self.raw_breakpoints(s, 20 if self.quick else 500)),
+        ]
+
+    def stop_rows(self, many):
+        return [
             Row("stop that gdb sees", 1.0, lambda s: self.gdb(
                 s, "loop", 10 ** 6, 'begin("break turn", "continue")\n'
-                f'timed(lambda: run("continue"), {many // 4})')),
+                f'timed(lambda: run("continue"), {many // 4})'), "replay"),
             Row("stepi", 1.0, lambda s: self.gdb(
                 s, "loop", 10 ** 6, 'begin("break turn", "continue")\n'
-                f'timed(lambda: run("stepi"), {many // 4})')),
+                f'timed(lambda: run("stepi"), {many // 4})'), "replay"),
             Row("next over a function", 1.0, lambda s: self.gdb(
                 s, "loop", 10 ** 6, f'begin("break {self.line("LOOP")}", "continue", "delete")\n'
-                f'timed(lambda: run("next"), {many // 8})')),
+                f'timed(lambda: run("next"), {many // 8})'), "replay"),
             Row("software watchpoint, a step", 2.0, lambda s: self.gdb(
                 s, "loop", 10 ** 6, 'begin("break turn", "continue", "delete", '
                 '"set can-use-hw-watchpoints 0", "watch turned")\n'
-                f'timed(lambda: run("continue"), {max(1, many // 50)})')),
-            Row(f"dump of {mib} MiB", 1.3, lambda s: self.gdb_crowd(s, mib, f'''
-start = int(gdb.parse_and_eval("(unsigned long)memory"))
-timed(lambda: run("dump binary memory /dev/null %d %d" % (start, start + ({mib} << 20))), 1)''')),
-            Row("restore of 8 MiB", 1.0, lambda s: self.gdb_crowd(s, 8, f'''
-start = int(gdb.parse_and_eval("(unsigned long)memory"))
-run("dump binary memory {self.directory.name}/saved %d %d" % (start, start + (8 << 20)))
-timed(lambda: run("restore {self.directory.name}/saved binary %d" % start), 1)''')),
-            Row(f"find in {mib // 4} MiB", 1.0, lambda s: self.gdb_crowd(s, mib // 4, f'''
-start = int(gdb.parse_and_eval("(unsigned long)memory"))
-timed(lambda: run("find %d, +%d, (long)0x0123456789abcdef" % (start, {mib // 4} << 20)), 1)''')),
-            Row("small reads", 1.3, lambda s: self.gdb_crowd(s, 1, f'''
-run("set stack-cache off")
-run("set code-cache off")
-start = int(gdb.parse_and_eval("(unsigned long)memory"))
-at = iter(range(start, start + 64 * 10 ** 5, 64))
-timed(lambda: gdb.selected_inferior().read_memory(next(at), 8), {many})''')),
+                f'timed(lambda: run("continue"), {max(1, many // 50)})'), "replay"),
             Row("backtrace of 40 frames", 1.3, lambda s: self.gdb_crowd(s, 1, f'''
 def backtrace():
     run("maintenance flush register-cache")
     run("backtrace")
-timed(backtrace, {max(2, many // 50)})''')),
-            Row("list of nodes, by gdb's Python", 1.3, lambda s: self.gdb(
-                s, "list", many * 10, f'''begin("break turn", "continue", "continue")
-def walk():
-    node = gdb.parse_and_eval("first")
-    while int(node):
-        node = node["next"]
-timed(walk, 1)''')),
-            Row("threads made", 1.0, lambda s: self.run_to_end(s, "threads", many)),
-            Row("forks", 1.0, lambda s: self.run_to_end(s, "forks", many // 2)),
-            Row("start, to main", 1.0, lambda s: self.gdb_start(s)),
+timed(backtrace, {max(2, many // 50)})'''), "replay"),
             Row("script with 100 stops", 1.0, lambda s: self.gdb(
                 s, "loop", 10 ** 6, '''begin("break turn", "continue")
 def stop():
@@ -179,7 +192,43 @@ def stop():
     run("backtrace")
     run("info locals")
     run("print turned")
-timed(stop, 100)''')),
+timed(stop, 100)'''), "replay"),
+        ]
+
+    def memory_rows(self, many):
+        mib = 4 if self.quick else 64
+        return [
+            Row(f"dump of {mib} MiB", 1.3, lambda s: self.gdb_crowd(s, mib, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+timed(lambda: run("dump binary memory /dev/null %d %d" % (start, start + ({mib} << 20))), 1)'''),
+                "replay"),
+            Row("restore of 8 MiB", 1.0, lambda s: self.gdb_crowd(s, 8, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+run("dump binary memory {self.directory.name}/saved %d %d" % (start, start + (8 << 20)))
+timed(lambda: run("restore {self.directory.name}/saved binary %d" % start), 1)'''), "replay"),
+            Row(f"find in {mib} MiB", 1.0, lambda s: self.gdb_crowd(s, mib, f'''
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+timed(lambda: run("find %d, +%d, (long)0x0123456789abcdef" % (start, {mib} << 20)), 1)''')),
+            Row("small reads", 1.3, lambda s: self.gdb_crowd(s, 1, f'''
+run("set stack-cache off")
+run("set code-cache off")
+start = int(gdb.parse_and_eval("(unsigned long)memory"))
+at = iter(range(start, start + 64 * 10 ** 5, 64))
+timed(lambda: gdb.selected_inferior().read_memory(next(at), 8), {many})'''), "replay"),
+            Row("list of nodes, by gdb's Python", 1.3, lambda s: self.gdb(
+                s, "list", many * 10, f'''begin("break turn", "continue", "continue")
+def walk():
+    node = gdb.parse_and_eval("first")
+    while int(node):
+        node = node["next"]
+timed(walk, 1)'''), "replay"),
+        ]
+
+    def life_rows(self, many):
+        return [
+            Row("threads made", 1.0, lambda s: self.run_to_end(s, "threads", many)),
+            Row("forks", 1.0, lambda s: self.run_to_end(s, "forks", many // 2)),
+            Row("start, to main", 1.0, self.gdb_start, "replay"),
         ]
 
     @staticmethod
@@ -199,38 +248,27 @@ timed(stop, 100)''')),
 
     def raw_stops(self, server, count):
         place = f"0,{self.at['turn']:x},1"
-
-        def stops(client, thread):
-            total = 0
-            for _ in range(count):
-                client.stop(f"vCont;s:{thread}")
-                client.expect("OK", "Z" + place)
-                start = time.monotonic()
-                client.stop("vCont;c")
-                total += time.monotonic() - start
-                client.expect("OK", "z" + place)
-            return total / count
-        return self.raw(server, "loop", 10 ** 9, stops)
+        return self.raw(server, "loop", 10 ** 9, lambda client, thread: client.timed(
+            self.raw_client, count, f"vCont;s:{thread}", "Z" + place, "+vCont;c", "z" + place))
 
     def raw_steps(self, server, count):
-        return self.raw(server, "loop", 10 ** 9, lambda client, thread: timed(
-            lambda: client.stop(f"vCont;s:{thread}"), count))
+        return self.raw(server, "loop", 10 ** 9, lambda client, thread: client.timed(
+            self.raw_client, count, f"+vCont;s:{thread}"))
 
     def raw_packets(self, server, packet, count):
         text = packet(self.at["turned"] & ~0xfff)
-        return self.raw(server, "loop", 10 ** 9,
-                        lambda client, thread: timed(lambda: client.ask(text), count))
+        return self.raw(server, "loop", 10 ** 9, lambda client, _: client.timed(
+            self.raw_client, count, "+" + text))
 
     def raw_breakpoints(self, server, count):
         places = [self.crowd_at[f"place{number:04d}"] for number in range(count)]
 
-        def in_and_out(client, thread, slide):
+        def packets(thread, slide):
             for letter in "Zz":
-                for place in places:
-                    client.expect("OK", f"{letter}0,{place + slide:x},1")
-                client.stop(f"vCont;s:{thread}")
-        return self.crowd_client(server, 0, lambda client, thread, slide: timed(
-            lambda: in_and_out(client, thread, slide), 3))
+                yield from (f"+{letter}0,{place + slide:x},1" for place in places)
+                yield f"+vCont;s:{thread}"
+        return self.crowd_client(server, 0, lambda client, thread, slide: client.timed(
+            self.raw_client, 3, *packets(thread, slide)))
 
     def crowd_client(self, server, threads, action):
         """All threads have been made, and the first one is at turn()."""
@@ -246,17 +284,22 @@ timed(stop, 100)''')),
             client.close()
             return result
 
+    @staticmethod
+    def leave_cpu(thread):
+        """The thread is busy: it goes where it takes no time from those who are measured."""
+        others = set(range(os.cpu_count() or 1)) - os.sched_getaffinity(0)
+        if others:
+            os.sched_setaffinity(int(thread.rpartition(".")[2], 16), others)
+
     def crowd_steps(self, server, threads, count):
-        return self.crowd_client(server, threads, lambda client, thread, _: timed(
-            lambda: client.stop(f"vCont;s:{thread};c"), count))
+        return self.crowd_client(server, threads, lambda client, thread, _: client.timed(
+            self.raw_client, count, f"+vCont;s:{thread};c"))
 
     def crowd_halts(self, server, threads, count):
-        def halt(client):
-            client.send_bytes(client.frame("vCont;c"))
-            client.interrupt()
-            client.receive()
-        return self.crowd_client(server, threads,
-                                 lambda client, *_: timed(lambda: halt(client), count))
+        def halts(client, thread, _):
+            self.leave_cpu(thread)
+            return client.timed(self.raw_client, count, "+vCont;c^C")
+        return self.crowd_client(server, threads, halts)
 
     def attach(self, server, threads):
         """Until the client has the stop, and away again."""
@@ -272,7 +315,14 @@ timed(stop, 100)''')),
 
     # ---- by gdb ----
 
-    def gdb_at(self, address, program, script):
+    def gdb_at(self, running, program, script):
+        if not self.record_to:
+            return self.run_gdb(f":{running.port}", program, script)
+        with recording.Recorder(running.port, self.record_to) as recorder:
+            return self.run_gdb(recorder.address, program, script)
+
+    @staticmethod
+    def run_gdb(address, program, script):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
             file.write(f'ADDRESS = "{address}"\n{GDB_HEAD}{script}\n')
             file.flush()
@@ -287,17 +337,19 @@ timed(stop, 100)''')),
 
     def gdb(self, server, what, count, script):
         with measure.Server(server, self.session, what, count) as running:
-            return self.gdb_at(running.address, self.session, script)
+            return self.gdb_at(running, self.session, script)
 
     def gdb_crowd(self, server, mib, script):
-        with growth.Server(server, self.crowd, mib=mib) as running:
-            return self.gdb_at(f":{running.port}", self.crowd,
+        starts = measure.Server(server, self.crowd) if isinstance(server, list) else \
+            growth.Server(server, self.crowd, mib=mib)
+        with starts as running:
+            return self.gdb_at(running, self.crowd,
                                'begin("break main", "continue", "set var go = 1", "break turn", '
                                '"continue")\n' + script)
 
     def gdb_start(self, server):
         with measure.Server(server, self.session, "loop", 10) as running:
-            return self.gdb_at(running.address, self.session, '''
+            return self.gdb_at(running, self.session, '''
 def start():
     begin("tbreak main", "continue")
 timed(start, 1)''')

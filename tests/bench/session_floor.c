@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The floor of what a client that speaks the protocol itself can see: a server that
+ * does nothing but what the kernel makes every server do.
+ *
+ * session_floor --once :0 PROGRAM ARG...
+ *
+ * starts the program, tells its port, and serves one client. It knows vCont;s and
+ * vCont;c (a system call to resume, one to wait, and one for the registers), Z0 and z0
+ * (a trap is in the text from Z0 to z0), and m; what else the client asks for, it says
+ * OK to. It checks nothing.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+enum { PACKET_SIZE = 1 << 16 };
+
+#ifdef __x86_64__
+static const unsigned char trap[] = {0xcc};
+#define PC_OF(regs)  ((regs).rip)
+#define TRAP_ADVANCE 1
+#else
+static const unsigned char trap[] = {0x00, 0x00, 0x20, 0xd4};
+#define PC_OF(regs)  ((regs).pc)
+#define TRAP_ADVANCE 0
+#endif
+
+struct floor {
+	pid_t pid;
+	int memory, socket;
+	unsigned long trap_at;
+	unsigned char original[sizeof(trap)];
+	char reply[PACKET_SIZE];
+	size_t used;
+};
+
+static void fetch(struct floor *floor, struct user_regs_struct *regs)
+{
+	struct iovec iov = {.iov_base = regs, .iov_len = sizeof(*regs)};
+
+	ptrace(PTRACE_GETREGSET, floor->pid, (void *)1, &iov); /* NT_PRSTATUS */
+}
+
+static void leave_trap(struct floor *floor, struct user_regs_struct *regs)
+{
+	struct iovec iov = {.iov_base = regs, .iov_len = sizeof(*regs)};
+
+	if (TRAP_ADVANCE == 0 || !floor->trap_at ||
+	    PC_OF(*regs) != floor->trap_at + TRAP_ADVANCE)
+		return;
+	PC_OF(*regs) -= TRAP_ADVANCE;
+	ptrace(PTRACE_SETREGSET, floor->pid, (void *)1, &iov);
+}
+
+/* As long as what a server says. */
+static void resume(struct floor *floor, int request)
+{
+	struct user_regs_struct regs;
+	int status;
+
+	ptrace(request, floor->pid, NULL, NULL);
+	waitpid(floor->pid, &status, __WALL);
+	fetch(floor, &regs);
+	leave_trap(floor, &regs);
+	floor->used = (size_t)sprintf(
+		floor->reply, "T0506:%016lx;07:%016lx;10:%016lx;thread:p%x.%x;core:0;",
+		1ul, 2ul, (unsigned long)PC_OF(regs), floor->pid, floor->pid);
+}
+
+static void set_trap(struct floor *floor, const char *packet)
+{
+	floor->trap_at = strtoul(packet + 3, NULL, 16);
+	if (pread(floor->memory, floor->original, sizeof(trap), (off_t)floor->trap_at) <
+		    0 ||
+	    pwrite(floor->memory, trap, sizeof(trap), (off_t)floor->trap_at) < 0)
+		exit(1);
+	floor->used = (size_t)sprintf(floor->reply, "OK");
+}
+
+static void take_trap(struct floor *floor)
+{
+	if (pwrite(floor->memory, floor->original, sizeof(trap),
+		   (off_t)floor->trap_at) < 0)
+		exit(1);
+	floor->trap_at = 0;
+	floor->used = (size_t)sprintf(floor->reply, "OK");
+}
+
+static void read_memory(struct floor *floor, const char *packet)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char bytes[PACKET_SIZE / 2];
+	char *end;
+	const unsigned long addr = strtoul(packet + 1, &end, 16);
+	const unsigned long len = strtoul(end + 1, NULL, 16);
+
+	if (len > sizeof(bytes) || pread(floor->memory, bytes, len, (off_t)addr) < 0)
+		exit(1);
+	for (unsigned long i = 0; i < len; i++) {
+		floor->reply[2 * i] = digits[bytes[i] >> 4];
+		floor->reply[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	floor->used = 2 * len;
+}
+
+static void answer(struct floor *floor, const char *packet)
+{
+	if (strncmp(packet, "vCont;s", 7) == 0)
+		resume(floor, PTRACE_SINGLESTEP);
+	else if (strncmp(packet, "vCont;c", 7) == 0)
+		resume(floor, PTRACE_CONT);
+	else if (packet[0] == 'Z')
+		set_trap(floor, packet);
+	else if (packet[0] == 'z')
+		take_trap(floor);
+	else if (packet[0] == 'm')
+		read_memory(floor, packet);
+	else
+		floor->used = (size_t)sprintf(floor->reply, "OK");
+}
+
+static void send_reply(const struct floor *floor)
+{
+	char frame[PACKET_SIZE + 8];
+	unsigned int sum = 0;
+	int size;
+
+	for (size_t i = 0; i < floor->used; i++)
+		sum += (unsigned char)floor->reply[i];
+	size = sprintf(frame, "$%.*s#%02x", (int)floor->used, floor->reply, sum & 0xff);
+	if (write(floor->socket, frame, (size_t)size) != size)
+		exit(1);
+}
+
+/* One packet at a time is all that the client sends. */
+static void serve(struct floor *floor)
+{
+	char input[PACKET_SIZE];
+	ssize_t n;
+
+	while ((n = read(floor->socket, input, sizeof(input) - 1)) > 0) {
+		char *packet, *end;
+
+		input[n] = 0;
+		packet = strchr(input, '$');
+		end = packet ? strchr(packet, '#') : NULL;
+		if (!end)
+			continue;
+		*end = 0;
+		answer(floor, packet + 1);
+		send_reply(floor);
+	}
+}
+
+static void start(struct floor *floor, char **argv)
+{
+	char path[64];
+
+	floor->pid = fork();
+	if (floor->pid == 0) {
+		personality(ADDR_NO_RANDOMIZE);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	waitpid(floor->pid, NULL, 0);
+	ptrace(PTRACE_SETOPTIONS, floor->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	snprintf(path, sizeof(path), "/proc/%d/mem", floor->pid);
+	floor->memory = open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int take_client(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	const int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+	int client;
+
+	if (bind(listener, (struct sockaddr *)&address, size) < 0 ||
+	    listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&address, &size) < 0)
+		exit(1);
+	printf("Listening on port %d\n", ntohs(address.sin_port));
+	fflush(stdout);
+	client = accept(listener, NULL, NULL);
+	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return client;
+}
+
+int main(int argc, char **argv)
+{
+	static struct floor floor;
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: session_floor --once :0 PROGRAM ARG...\n");
+		return 2;
+	}
+	start(&floor, argv + 3);
+	floor.socket = take_client();
+	serve(&floor);
+	kill(floor.pid, SIGKILL);
+	return 0;
+}
