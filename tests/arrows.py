@@ -5,9 +5,10 @@ no file has grown too much: arrows.py
 
 The rooms are the directories with a sources.am; Makefile.am includes these from the bottom
 up. The two processors' directories belong to arch/, and only arch/ may include what is in
-them. No two files of the same name are in rooms that may include one another, nor two test
-programs. A folder of the server, the tests or the scripts has at most 30 source files, each
-of at most 600 lines. If something is not so, the exit status is 1.
+them. capstone's header is included by arch/capstone.h only. No two files of the same name
+are in rooms that may include one another, nor two test programs. A folder of the server, the
+tests or the scripts has at most 30 source files, each of at most 600 lines. If something is
+not so, the exit status is 1.
 """
 import collections
 import pathlib
@@ -16,6 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES_MAX, LINES_MAX = 30, 600
+CAPSTONE = pathlib.PurePath("arch/capstone.h")
 TOPS = ("gdbstub", "bpf", "arch")
 SOURCES = (".c", ".h", ".py", ".S")
 
@@ -49,12 +51,19 @@ def is_processors(path):
     return len(path.parts) == 3 and path.parts[0] == "arch"
 
 
+def includes_capstone(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return path != CAPSTONE and re.search(r"^#include <capstone/", text, re.M)
+
+
 def complaints_of(path, order):
     """What is wrong with the includes of a file, a line each."""
     own = room_of(path, order)
     if own is None:
         yield f"{path}: is in no room that Makefile.am has"
         return
+    if includes_capstone(path):
+        yield f"{path}: includes capstone's header, but not by {CAPSTONE}"
     for number, included in includes(path):
         room = room_of(included, order)
         where = f"{path}:{number}: includes {included}"

@@ -2,7 +2,6 @@
 #include "arch/aarch64/aarch64.h"
 
 #include <asm/ptrace.h>
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -10,6 +9,8 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+
+#include "arch/capstone.h"
 
 /* brk #0, little-endian as all instructions are. The PC stays at it. */
 static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};

@@ -6,11 +6,11 @@
  */
 #include "arch/aarch64/aarch64.h"
 
-#include <capstone/capstone.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "arch/aarch64/insn.h"
+#include "arch/capstone.h"
 
 #ifndef HWCAP2_BTI
 #define HWCAP2_BTI (1 << 17)

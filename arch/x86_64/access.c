@@ -6,9 +6,8 @@
  */
 #include "arch/x86_64/x86_64.h"
 
-#include <capstone/capstone.h>
-
 #include "arch/register_table.h"
+#include "arch/capstone.h"
 
 enum {
 	EFLAGS_DF = 0x400, /* strings go downwards */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/x86_64/x86_64.h"
 
-#include <capstone/capstone.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
+
+#include "arch/capstone.h"
 
 static const uint8_t int3[] = {0xcc};
 static const uint8_t syscall_insn[] = {0x0f, 0x05};

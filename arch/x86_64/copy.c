@@ -7,10 +7,10 @@
  */
 #include "arch/x86_64/x86_64.h"
 
-#include <capstone/capstone.h>
 #include <string.h>
 
 #include "arch/x86_64/opcode.h"
+#include "arch/capstone.h"
 
 enum {
 	TWO_BYTES = 0x0f,

@@ -2,7 +2,7 @@
 /* The general registers by the names that capstone has for them. */
 #include "arch/x86_64/x86_64.h"
 
-#include <capstone/capstone.h>
+#include "arch/capstone.h"
 
 /* In gdb's order; from 64 to 8 bits. */
 static const x86_reg general[16][5] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arch/x86_64/opcode.h"
 
-#include <capstone/capstone.h>
+#include "arch/capstone.h"
 
 enum {
 	REX_W = 0x08,

@@ -6,10 +6,10 @@
  */
 #include "arch/x86_64/x86_64.h"
 
-#include <capstone/capstone.h>
 #include <string.h>
 
 #include "arch/x86_64/opcode.h"
+#include "arch/capstone.h"
 
 /* What an instruction changes besides general registers, flags and the PC. */
 enum effect {

@@ -7,7 +7,7 @@
 #ifndef TRUEHIT_TEXT_CAPSTONE_LIBRARY_H
 #define TRUEHIT_TEXT_CAPSTONE_LIBRARY_H
 
-#include <capstone/capstone.h>
+#include "arch/capstone.h"
 
 struct capstone_library {
 	__typeof__(cs_open) *open;

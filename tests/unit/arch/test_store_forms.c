@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of aarch64's stores against another decoder. */
 #include <criterion/criterion.h>
-#include <capstone/capstone.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/aarch64/aarch64.h"
+#include "arch/capstone.h"
 #include "tests/unit/rng.h"
 
 enum { WORDS = 100000 };
