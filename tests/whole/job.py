@@ -57,7 +57,7 @@ def counts():
         tell(True, "the hot condition is in the program",
              "skipped, the server has found hardware quicker than a trap in the program")
     else:
-        tell("The filter, in the program" in text, "the hot condition is in the program",
+        tell("The filter, native code" in text, "the hot condition is in the program",
              why[0] if why else "")
     run("delete")
 
