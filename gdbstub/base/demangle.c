@@ -8,7 +8,11 @@
 #include "gdbstub/base/buffer.h"
 
 #ifdef HAVE_LIBIBERTY
+#ifdef HAVE_LIBIBERTY_DEMANGLE_H
 #include <libiberty/demangle.h>
+#else
+#include <demangle.h>
+#endif
 
 enum { NAME_ALONE = DMGL_ANSI, WITH_PARAMETERS = DMGL_ANSI | DMGL_PARAMS };
 
