@@ -35,6 +35,7 @@ import gdb
 sys.path.append(os.path.dirname(os.path.realpath(sys._getframe().f_code.co_filename)))
 import truehit_commands
 import truehit_counts
+import truehit_dprintf
 from truehit_breakpoints import Breaks, with_numbers
 from truehit_conditions import (FAILURES, Refused, assemble, compile_expression,
                                 compile_local, local_names, meaning)
@@ -343,6 +344,7 @@ class Extension:
         self.of_breaks = {}  # inferior: what Breaks.wanted() was at the last resume
         self.servers = Servers()
         self.counts = truehit_counts.Counts(self.servers, self.breaks)
+        self.dprintfs = truehit_dprintf.Dprintfs(self.servers)
         self.errors = {}  # (type, address, length): why truehit does not take it
         events = gdb.events
         events.breakpoint_created.connect(lambda b: self.on_breakpoint(b, True))
@@ -366,6 +368,7 @@ class Extension:
             if before.get(key) != error and self.servers.has_told(key):
                 gdb.write(f"truehit goes by the former conditions at {key[1]:#x} until "
                           f"the next stop: {error.splitlines()[0]}\n")
+        self.dprintfs.update()
 
     def on_deleted(self, breakpoint):
         self.watches.forget(breakpoint)
@@ -382,6 +385,7 @@ class Extension:
             if self.of_breaks.get(inferior.num) and self.servers.met(inferior):
                 self.servers.resume(inferior)
         self.counts.on_resume()
+        self.dprintfs.update()
 
     def invalidate(self):
         """Nothing that was found out about the program is sure."""

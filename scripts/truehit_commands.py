@@ -295,7 +295,7 @@ It has the general registers, without the flags, in which what debuggers do show
 
 
 class Breakpoints(gdb.Command):
-    """Show what serves each breakpoint, its hits, and who decides watchpoints.
+    """Show what serves each breakpoint, its hits, who decides it, and dprintfs without lines.
 Usage: truehit breakpoints
 
 The table has the server's own numbers, which only `monitor` takes."""
@@ -309,6 +309,7 @@ The table has the server's own numbers, which only `monitor` takes."""
         for breakpoint in gdb.breakpoints():
             gdb.write(self.extension.describe(breakpoint) or "")
             gdb.write(self.extension.describe_count(breakpoint) or "")
+        gdb.write(self.extension.dprintfs.describe())
 
 
 def define(extension):

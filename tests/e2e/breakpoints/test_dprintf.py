@@ -8,6 +8,7 @@ import harness
 import rsp
 
 AGENT = ("set dprintf-style agent",)
+EXTENSION = f"source {harness.ROOT / 'scripts' / 'truehit-gdb.py'}"
 
 
 def lines(output, regex):
@@ -385,3 +386,70 @@ emit(exit_code=events.exit_code)
     t.equal(gdb.results, [{"i": "7"}, {"exit_code": 0}], "what gdb saw")
     before = ticks(server)
     harness.wait_for(lambda: ticks(server) > before + 10, "lines without a client")
+
+
+# ---- beside an ordinary breakpoint, where gdb sends no commands ----
+
+LOST = (r"dprintf {} is at the address of breakpoint {}: gdb sends its commands to no server "
+        "then; its lines are lost")
+STUCK = (r"dprintf {} is at the address of breakpoint {}, which is disabled: gdb sends its "
+         "commands to no server then, and the program does not get past it; delete the "
+         "breakpoint")
+
+
+def test_beside_a_breakpoint(t):
+    """The extension tells when it comes about: here the breakpoint is the later one; and
+    what gdb does is what it tells."""
+    t.truehit_only("the extension")
+    where = t.line("loop.c", "BODY")
+    server = t.server("COMM", t.prog("loop"), "10")
+    gdb = t.gdb(server, f'dprintf {where},"i=%ld\\n", i', prog=t.prog("loop"),
+                first=[*AGENT, EXTENSION], python=f"""
+emit(none=run("truehit breakpoints"))
+emit(made=run("break {where} if i == 4"), shown=run("truehit breakpoints"))
+emit(first=run("continue"), again=run("truehit breakpoints"))
+emit(disabled=run("disable 2"), shown=run("truehit breakpoints"))
+emit(enabled=run("enable 2"), deleted=run("delete 2"), shown=run("truehit breakpoints"))
+gdb.execute("continue")
+""")
+    none, made, first, disabled, deleted = gdb.results
+    t.no_match("^dprintf ", none["none"], "before there is a breakpoint")
+    t.match(f"^truehit: {LOST.format(1, 2)}$", made["made"], "what is told of it")
+    t.match(f"^{LOST.format(1, 2)}$", made["shown"], "what is shown of it")
+    t.no_match("^truehit: ", first["first"], "the same again")
+    t.match(f"^{LOST.format(1, 2)}$", first["again"], "what is shown after the stop")
+    t.match(f"^truehit: {STUCK.format(1, 2)}$", disabled["disabled"], "disabled")
+    t.match(f"^{STUCK.format(1, 2)}$", disabled["shown"], "disabled, shown")
+    t.match(f"^truehit: {LOST.format(1, 2)}$", deleted["enabled"], "enabled again")
+    t.no_match("^dprintf ", deleted["shown"], "once it is deleted")
+    t.equal(lines(gdb.output(), r"i=(\d+)"), ["5", "6", "7", "8", "9"], "lines")
+
+
+def test_a_dprintf_at_a_breakpoint(t):
+    """gdb has no event for a new dprintf: it is told when the program is resumed. In gdb
+    style, nothing is lost."""
+    t.truehit_only("the extension")
+    where = t.line("loop.c", "BODY")
+    server = t.server("COMM", t.prog("loop"), "10")
+    gdb = t.gdb(server, f"hbreak {where} if i == 4", f'dprintf {where},"i=%ld\\n", i',
+                prog=t.prog("loop"), first=[*AGENT, EXTENSION], python="""
+emit(told=run("continue"))
+emit(gdb=run("set dprintf-style gdb"), shown=run("truehit breakpoints"), rest=run("continue"))
+""")
+    t.match(f"^truehit: {LOST.format(2, 1)}$", gdb.results[0]["told"], "told")
+    t.no_match("^dprintf ", gdb.results[1]["shown"], "in gdb style")
+    t.equal(lines(gdb.results[1]["rest"], r"i=(\d+)"), ["5", "6", "7", "8", "9"], "lines")
+
+
+def test_beside_no_breakpoint(t):
+    """Breakpoints elsewhere, other dprintfs, and a disabled dprintf are no reason."""
+    t.truehit_only("the extension")
+    where = t.line("loop.c", "BODY")
+    server = t.server("COMM", t.prog("loop"), "3")
+    gdb = t.gdb(server, "break main", f'dprintf {where},"i=%ld\\n", i',
+                f'dprintf {where},"again\\n"', f'dprintf main,"main\\n"', "disable 4",
+                "continue", "truehit breakpoints", "delete 1", "continue", prog=t.prog("loop"),
+                first=[*AGENT, EXTENSION])
+    t.no_match("^(truehit: )?dprintf .* is at", gdb.output(), "told")
+    t.equal(lines(gdb.output(), "(i=.*|again)"), ["i=0", "again", "i=1", "again", "i=2", "again"],
+            "lines")
