@@ -5,7 +5,7 @@
  * - loop: so many turns, each of which changes a variable
  * - list: a list of so many nodes, and then turns without end
  * - threads, forks: so many made, one after the other
- * - crowd: so many threads make 100 turns each, whenever a line comes
+ * - crowd: so many threads make as many turns each as a line says that comes
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -57,26 +57,26 @@ static void make_threads(long count)
 
 static void *make_turns(void *arg)
 {
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < *(int *)arg; i++)
 		turn(i);
-	return arg;
+	return NULL;
 }
 
 static void be_crowd(long count)
 {
 	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
-	char line[16];
+	int turns;
 
-	if (!threads)
+	puts("ready");
+	fflush(stdout);
+	if (!threads || scanf("%d", &turns) != 1)
 		exit(1);
-	for (puts("ready"); fflush(stdout) == 0 && fgets(line, sizeof(line), stdin);
-	     puts("done")) {
-		for (long i = 0; i < count; i++)
-			if (pthread_create(&threads[i], NULL, make_turns, NULL))
-				exit(1);
-		for (long i = 0; i < count; i++)
-			pthread_join(threads[i], NULL);
-	}
+	for (long i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, make_turns, &turns))
+			exit(1);
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	puts("done");
 	free(threads);
 }
 
