@@ -33,6 +33,7 @@ struct vfile {
 	struct inferiors *inferiors;
 	int root; /* where paths begin, if another mount name space; else -1 */
 	int fds[VFILE_MAX]; /* index: the client's descriptor; -1: free */
+	bool has_lstat;	    /* the client asks for a link itself by "lstat" */
 };
 
 static struct vfile *vfile_create(struct inferiors *inferiors)
@@ -43,6 +44,7 @@ static struct vfile *vfile_create(struct inferiors *inferiors)
 		return NULL;
 	vfile->inferiors = inferiors;
 	vfile->root = -1;
+	vfile->has_lstat = false;
 	for (int i = 0; i < VFILE_MAX; i++)
 		vfile->fds[i] = -1;
 	return vfile;
@@ -397,6 +399,10 @@ static bool vfile_fstat(struct vfile *vfile, struct cursor *args, struct buffer 
 	return reply_stat(reply, fd);
 }
 
+/*
+ * gdb 16 looks for links by "stat", as its gdbserver took it, and goes on to the
+ * next if one leads nowhere. Its successors have "lstat" for that.
+ */
 static bool stat_path(struct vfile *vfile, struct cursor *args, int flags,
 		      struct buffer *reply)
 {
@@ -406,6 +412,8 @@ static bool stat_path(struct vfile *vfile, struct cursor *args, int flags,
 	if (!path || !at_end(args))
 		return false;
 	fd = open_path(vfile, path, O_PATH | flags, 0);
+	if (fd == -ENOENT && !vfile->has_lstat)
+		fd = open_path(vfile, path, O_PATH | O_NOFOLLOW, 0);
 	return reply_stat(reply, fd);
 }
 
@@ -495,6 +503,7 @@ struct error *packet_vFile(struct client *client, struct cursor *args,
 		session->vfile = vfile_create(&client->run->inferiors);
 	if (!session->vfile)
 		return error_create(ENOMEM, "vFile:%s", operation->name);
+	session->vfile->has_lstat = session->several_watches; /* both: since gdb 17 */
 	if (!cursor_char(args, ':') || !operation->handler(session->vfile, args, reply))
 		return error_create(0,
 				    "vFile:%s: expected %s, paths and numbers in hex",

@@ -120,6 +120,22 @@ def test_files_to_and_fro(t):
     t.match("Remote I/O error: (Is a directory|Invalid argument)", text)
 
 
+def test_link_to_nothing(t):
+    """gdb 16 looks for a link by vFile:stat, as its gdbserver took it; later ones, which
+    announce multi-wp-addr, have vFile:lstat, and mean the file by vFile:stat."""
+    t.truehit_only("vFile:lstat")
+    link = t.dir / "link"
+    link.symlink_to("nothing")
+    missing, is_link = r"^F-1,2$", r"(?s)^F40;.{8}\x00\x00\x01\xff"
+    for features, of_stat in (("swbreak+", is_link), ("swbreak+;multi-wp-addr+", missing)):
+        client = rsp.Client(t.server("COMM", t.prog("calls")))
+        client.ask(f"qSupported:{features}")
+        for operation, expected in (("stat", of_stat), ("lstat", is_link)):
+            reply = client.ask(f"vFile:{operation}:{os.fsencode(link).hex()}")
+            t.match(expected, reply, f"{operation} for a client with {features}")
+        t.match("^F-1,2$", client.ask(f"vFile:stat:{os.fsencode(t.dir / 'no').hex()}"))
+
+
 def test_program_in_another_mount_name_space(t):
     """gdb has no file: it gets the program, which only its own name space holds, from
     the server, which itself stays where it is."""
