@@ -315,6 +315,12 @@ static void inspect_traps(const struct run *run, const struct stop *stop)
 	}
 }
 
+/* The end of a thread does not say whether the client waits for another one. */
+static bool no_resumed_may_follow(const struct run *run, const struct stop *stop)
+{
+	return stop->kind == STOP_THREAD_EXITED && run->wishes.no_resumed;
+}
+
 static void report(struct run *run, const struct stop *stop)
 {
 	struct thread *thread = thread_find(&run->inferiors, stop->tid);
@@ -342,7 +348,8 @@ static void report(struct run *run, const struct stop *stop)
 		clear_action(thread);
 		client_view_reported(thread->inferior);
 	}
-	pace_set_running(run, run->non_stop && client_view_any_resumed(run));
+	pace_set_running(run, run->non_stop && (client_view_any_resumed(run) ||
+						no_resumed_may_follow(run, stop)));
 }
 
 /* In non-stop mode one at a time. */

@@ -167,6 +167,35 @@ def test_end_of_the_only_thread_resumed(t):
     t.match("^W00", client.ask("vCont;c"))
 
 
+def test_nothing_is_left_that_the_client_resumed(t):
+    """In non-stop mode the client is told so after the end of the thread: it awaits that
+    when its user has let only this thread run."""
+    client = rsp.Client(events(t, "threads", 1))
+    client.ask("qSupported:multiprocess+;no-resumed+;QThreadEvents+")
+    client.ask("QNonStop:1")
+    leader = re.search("thread:([^;]*);", client.ask("?")).group(1)
+
+    def notified(count):
+        stops = []
+        while len(stops) < count:
+            stop = client.notification().removeprefix("Stop:")
+            while stop != "OK":
+                stops.append(stop)
+                stop = client.ask("vStopped")
+        return stops
+
+    t.equal(client.ask("vStopped"), "OK", "further stops")
+    client.ask("QThreadEvents:1")
+    client.ask("vCont;c")
+    child = re.search("^T05create.*thread:([^;]*);", notified(1)[0]).group(1)
+    client.ask(f"vCont;t:{leader}")
+    t.match("^T00", notified(1)[0], "the leader")
+    client.ask(f"vCont;c:{child}")
+    t.equal(notified(2), [f"w00;{child}", "N"], "stops")
+    t.match("^OK$", client.ask(f"vCont;c:{leader}"))
+    t.match(f"^w00;{leader}|^W00", notified(1)[0], "at last")
+
+
 def test_no_resumed(t):
     client = start(t, "threads", 1)
     client.ask("QThreadEvents:1")
