@@ -35,14 +35,14 @@ static struct error *set_debug_format(struct options *options, const char *argum
 {
 	(void)options;
 	return argument ? log_format(argument)
-			: error_create(0, "--debug-format needs a list");
+			: error_create(0, "Missing argument value for: --debug-format");
 }
 
 static struct error *set_debug_file(struct options *options, const char *argument)
 {
 	(void)options;
 	return argument ? log_open_file(argument)
-			: error_create(0, "--debug-file needs the name of a file");
+			: error_create(0, "Missing argument value for: --debug-file");
 }
 
 static struct error *set_remote_debug(struct options *options, const char *argument)

@@ -10,6 +10,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/guard.h"
 #include "gdbstub/tracing/leaving.h"
+#include "gdbstub/tracing/shell.h"
 #include "gdbstub/inferior/signals.h"
 #include "gdbstub/tracing/wait.h"
 #include "gdbstub/client/client_program.h"
@@ -422,10 +423,11 @@ static struct error *set_program(struct server *server)
 	char **argv = server->options.program_argv;
 	struct buffer arguments _cleanup_buffer_ = {0};
 
+	if (*argv[0] == '\0')
+		return error_create(0, "No program to debug");
 	if (server->options.escape_args)
 		return startup_set_program(&server->startup, argv[0], argv);
-	for (char **word = argv + 1; *word; word++)
-		buffer_printf(&arguments, "%s%s", word == argv + 1 ? "" : " ", *word);
+	shell_join_words(&arguments, argv + 1);
 	if (buffer_failed(&arguments))
 		return error_create(ENOMEM, "%s", argv[0]);
 	return startup_set_command(&server->startup, argv[0],

@@ -52,6 +52,10 @@ struct error *packet_vRun(struct client *client, struct cursor *args,
 	if (error)
 		return error;
 	program = *words[0] != '\0' ? words[0] : NULL;
+	/* gdb, which shows a reason in place of its own text, would have said this. */
+	if (!program && !startup->program)
+		return error_create(0, "Running the default executable on the remote "
+				       "target failed; try \"set remote exec-file\"?");
 	if (client->session.single_argument && words_count(words) <= 2)
 		error = startup_set_command(startup, program, words[1] ? words[1] : "");
 	else

@@ -98,12 +98,37 @@ void shell_quote_words(struct buffer *out, const char *shell, char *const *words
 	}
 }
 
-/* ---- splitting ---- */
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
+
+/* A newline after a backslash would be nothing. */
+static void join_word(struct buffer *out, const char *word)
+{
+	if (*word == '\0')
+		buffer_append_string(out, "''");
+	for (const char *p = word; *p != '\0'; p++) {
+		if (*p == '\n') {
+			buffer_append_string(out, "'\n'");
+			continue;
+		}
+		if (is_blank(*p) || *p == '\'' || *p == '"')
+			buffer_append_char(out, '\\');
+		buffer_append_char(out, *p);
+	}
+}
+
+void shell_join_words(struct buffer *out, char *const *words)
+{
+	for (char *const *word = words; word && *word; word++) {
+		if (word != words)
+			buffer_append_char(out, ' ');
+		join_word(out, *word);
+	}
+}
+
+/* ---- splitting ---- */
 
 /* Reads one word at *p, which is no blank. False: a quote has no end. */
 static bool split_word(const char **p, struct buffer *word)

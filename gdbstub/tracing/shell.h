@@ -24,6 +24,12 @@ void shell_quote(struct buffer *out, const char *shell, const char *word);
 void shell_quote_words(struct buffer *out, const char *shell, char *const *words);
 
 /**
+ * Appends all words, with blanks in between, for a shell that is to expand them: what
+ * protects and separates, quotes and blanks, is taken as it is, as gdbserver 18 does.
+ */
+void shell_join_words(struct buffer *out, char *const *words);
+
+/**
  * Splits @text into words as a shell would that expands nothing: blanks separate,
  * quotes and backslashes protect. The caller frees *words (words_free). An error: a
  * quote without its end.

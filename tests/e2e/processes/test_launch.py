@@ -131,9 +131,28 @@ def test_launch_by_no_shell(t):
 
 def test_launch_arguments_for_the_shell(t):
     t.truehit_only("--no-escape-args")
-    server = t.server("--no-escape-args", "COMM", t.prog("calls"), "$((1 + 2))", "'a  b'")
-    t.gdb(server, "continue", prog=t.prog("calls"))
-    t.match(r"argument 1: 3\nargument 2: a  b\n", server.output())
+    words = ("$((1+2))", "'a  b'", "", '"')
+    for options, first in (((), "3"), (("--no-startup-with-shell",), r"\$\(\(1\+2\)\)")):
+        server = t.server("--no-escape-args", *options, "COMM", t.prog("calls"), *words)
+        t.gdb(server, "continue", prog=t.prog("calls"))
+        t.match(rf"argument 1: {first}\nargument 2: 'a  b'\nargument 3: \nargument 4: \"\n",
+                server.output())
+
+
+def test_run_of_no_program(t):
+    """gdb 16 shows the server's reason in place of its own text, which helps more."""
+    t.truehit_only("reason")
+    client = rsp.Client(t.server("--multi", "COMM"))
+    client.ask("qSupported:error-message+")
+    t.match(r'^E\..* failed; try "set remote exec-file"', client.ask("vRun;"))
+
+
+def test_launch_program_without_a_name(t):
+    """As in a script whose variable is empty; the name is missed, not a file."""
+    t.truehit_only("wording of gdbserver 18")
+    process = harness.Process(t, [t.config.server, "--once", ":0", "", "a", "b"])
+    t.check(process.wait() != 0, "exit status")
+    t.match(r"^(truehit: )?No program to debug\nExiting", process.output())
 
 
 def test_launch_inherits_ignored_signals(t):

@@ -140,8 +140,8 @@ Test(options, debug_as_older_options_say)
 	cr_expect_not(log_enabled(LOG_SERVER));
 	good("--event-loop-debug --debug-format=all :1 p");
 	cr_expect(log_enabled(LOG_SERVER));
-	bad("--debug-format :1 p", "--debug-format needs a list");
-	bad("--debug-file :1 p", "--debug-file needs the name of a file");
+	bad("--debug-format :1 p", "Missing argument value for: --debug-format");
+	bad("--debug-file :1 p", "Missing argument value for: --debug-file");
 	bad("--debug-file=/no/such/file :1 p",
 	    "Cannot open /no/such/file for writing: No such file or directory");
 	bad("--debug-format=x :1 p", "unknown part of debugging output 'x' "
