@@ -28,11 +28,18 @@ static bool will_tell(const struct thread *thread)
 	return thread->running && (alone || !thread_is_zombie(thread));
 }
 
+/* The other threads end with this leader, which then tells of the process's end. */
+static bool ends_all(const struct thread *thread)
+{
+	return thread->running && thread->tid == thread->inferior->pid &&
+	       thread_is_zombie(thread) && !thread_is_outlived(thread);
+}
+
 /* One that the client does not wait for tells nothing before it is resumed. */
 static bool is_expected_to_tell(const struct thread *thread)
 {
 	return (!thread->late || thread->control->action.kind != RESUME_NONE) &&
-	       will_tell(thread);
+	       (will_tell(thread) || ends_all(thread));
 }
 
 /* For a vfork child of another thread's (fork.c), which need not be resumed itself. */

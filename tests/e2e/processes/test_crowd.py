@@ -91,3 +91,18 @@ def test_the_stepped_thread_ends(t):
         if not reply.startswith("T05") or f"thread:{stop.group(1)};" not in reply:
             break
     t.check(re.match("W00", reply), f"the end: {reply}")
+
+
+def test_the_end_of_all_by_the_only_one_resumed(t):
+    """The leader is a zombie before those that it takes with it are: that nothing is
+    left that was resumed is not told, the end of the process is."""
+    call, released = (symbol(t, "crowd", name) for name in ("wait_for_it", "released"))
+    for _ in range(10):
+        client = rsp.Client(t.server("COMM", t.prog("crowd"), 300, 1))
+        client.ask("qSupported:multiprocess+;swbreak+;hwbreak+;no-resumed+")
+        t.equal(client.ask(f"Z0,{call:x},1"), "OK", "Z0")
+        leader = t.match("^T05.*swbreak:;.*thread:([^;]+);", client.ask("vCont;c")).group(1)
+        t.equal(client.ask(f"z0,{call:x},1"), "OK", "z0")
+        t.equal(client.ask(f"M{released:x},1:01"), "OK", "M")
+        reply = client.ask(f"vCont;c:{leader}")
+        t.check(reply.startswith("W00"), f"the end: {reply}")
