@@ -41,7 +41,13 @@ GO = """package main
 import "fmt"
 
 //go:noinline
-func work(i int) int { return i + 1 }
+func work(i int) int {
+	sum := 0
+	for j := 0; j < 10; j++ {
+		sum += i ^ j
+	}
+	return sum
+}
 
 func main() {
 	fmt.Println("ready")
@@ -240,7 +246,7 @@ class Programs:
                               printing("ngx_http_handler")]),
             "postgres": (postgres, [*breakpoints("tuplestore_gettupleslot", "int4pl",
                                                  "ExecScan", "ExecAgg"),
-                                    printing("ExecAgg")]),
+                                    printing("ExecScan")]),
             "python": (python, [*breakpoints("PyList_New", "PyLong_FromLong", "PyObject_Size",
                                              "PyObject_GC_Del")]),
             "go": (go, [*breakpoints("main.work", "runtime.gopark", "runtime.goready",
