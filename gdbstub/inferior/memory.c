@@ -18,7 +18,8 @@ static int open_any(const struct inferior *inferior, pid_t *tid)
 	int fd = -1;
 
 	FOREACH_THREAD (thread, inferior) {
-		if (thread_is_zombie(thread))
+		/* One that is stopped has not ended. */
+		if (thread->running && thread_is_zombie(thread))
 			continue;
 		fd = proc_open_memory(thread->tid);
 		*tid = thread->tid;

@@ -123,45 +123,65 @@ bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size)
 	return true;
 }
 
-/* Appends the rest of a line "Name:\tREST" of /proc/TID/status; false: there is none.
- */
-static bool status_line(pid_t tid, const char *name, struct buffer *rest)
+static void read_status(pid_t tid, struct buffer *text)
 {
-	struct buffer text _cleanup_buffer_ = {0};
-	char path[32], key[32];
-	const char *p;
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	proc_read(path, text);
+}
+
+/* Where the rest of a line "Name:\tREST" of /proc/TID/status begins, or NULL. */
+static const char *find_status(const struct buffer *text, const char *name)
+{
+	char key[32];
+	const char *p;
+
 	snprintf(key, sizeof(key), "\n%s:\t", name);
-	if (proc_read(path, &text) < 0)
-		return false;
-	p = strstr(buffer_string(&text), key);
-	if (p)
-		buffer_append(rest, p + strlen(key), strcspn(p + strlen(key), "\n"));
-	return p != NULL;
+	p = strstr(buffer_string(text), key);
+	return p ? p + strlen(key) : NULL;
+}
+
+void proc_status_numbers(pid_t tid, const char *const *names, long *numbers,
+			 unsigned int count)
+{
+	struct buffer text _cleanup_buffer_ = {0};
+
+	read_status(tid, &text);
+	for (unsigned int i = 0; i < count; i++) {
+		const char *rest = find_status(&text, names[i]);
+
+		numbers[i] = rest ? strtol(rest, NULL, 10) : -1;
+	}
 }
 
 long proc_status_number(pid_t tid, const char *name)
 {
-	struct buffer rest _cleanup_buffer_ = {0};
+	long number;
 
-	return status_line(tid, name, &rest) ? strtol(buffer_string(&rest), NULL, 10)
-					     : -1;
+	proc_status_numbers(tid, &name, &number, 1);
+	return number;
 }
 
 uint64_t proc_status_bits(pid_t tid, const char *name)
 {
-	struct buffer rest _cleanup_buffer_ = {0};
+	struct buffer text _cleanup_buffer_ = {0};
+	const char *rest;
 
-	return status_line(tid, name, &rest) ? strtoull(buffer_string(&rest), NULL, 16)
-					     : 0;
+	read_status(tid, &text);
+	rest = find_status(&text, name);
+	return rest ? strtoull(rest, NULL, 16) : 0;
 }
 
 bool proc_status_word(pid_t tid, const char *name, const char *word)
 {
-	struct buffer rest _cleanup_buffer_ = {0};
+	struct buffer text _cleanup_buffer_ = {0};
+	const char *rest, *found;
 
-	return status_line(tid, name, &rest) && strstr(buffer_string(&rest), word);
+	read_status(tid, &text);
+	rest = find_status(&text, name);
+	found = rest ? strstr(rest, word) : NULL;
+	return found && found < rest + strcspn(rest, "\n");
 }
 
 long proc_number(const char *path)

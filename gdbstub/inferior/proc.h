@@ -47,6 +47,9 @@ int proc_open_memory(pid_t pid);
 bool proc_stat_field(pid_t tid, unsigned int field, char *value, size_t size);
 /** A number from a line "Name:\tNUMBER" of /proc/TID/status; -1: not there. */
 long proc_status_number(pid_t tid, const char *name);
+/** Several of them, at the price of one. */
+void proc_status_numbers(pid_t tid, const char *const *names, long *numbers,
+			 unsigned int count);
 /** A hexadecimal number from such a line, or 0. */
 uint64_t proc_status_bits(pid_t tid, const char *name);
 /** Is @word in the line "Name:\t..." of /proc/TID/status? */

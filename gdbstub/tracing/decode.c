@@ -157,6 +157,7 @@ static bool has_own_memory(pid_t a, pid_t b, enum event_kind kind)
 	return order < 0 ? kind == EVENT_FORK : order != 0;
 }
 
+/* What is a fork to us has memory of its own (on_fork). */
 static bool on_process(struct thread *thread, pid_t child, struct event *event,
 		       enum event_kind kind)
 {
@@ -164,7 +165,8 @@ static bool on_process(struct thread *thread, pid_t child, struct event *event,
 		return pass_over(thread, 0);
 	event->kind = kind;
 	event->child_pid = child;
-	event->own_memory = has_own_memory(thread->tid, child, kind);
+	event->own_memory =
+		kind == EVENT_FORK || has_own_memory(thread->tid, child, kind);
 	return true;
 }
 

@@ -14,9 +14,11 @@
 /* The process whose thread made @tid: its own if @tid is a thread, else the parent. */
 static pid_t creator_of(pid_t tid)
 {
-	pid_t tgid = (pid_t)proc_status_number(tid, "Tgid");
+	const char *const names[] = {"Tgid", "PPid"};
+	long numbers[] = {-1, -1};
 
-	return tgid == tid ? (pid_t)proc_status_number(tid, "PPid") : tgid;
+	proc_status_numbers(tid, names, numbers, 2);
+	return (pid_t)(numbers[0] == tid ? numbers[1] : numbers[0]);
 }
 
 void early_keep(struct inferiors *inferiors, pid_t tid, int status)

@@ -41,8 +41,8 @@ pid_t terminal_lend(pid_t group)
 
 void terminal_return(pid_t group, pid_t ours)
 {
-	int fd = terminal();
+	const int fd = ours > 0 ? terminal() : -1;
 
-	if (ours > 0 && fd >= 0 && tcgetpgrp(fd) == group)
+	if (fd >= 0 && tcgetpgrp(fd) == group)
 		set_foreground(fd, ours);
 }
