@@ -17,10 +17,15 @@ def room(t):
 
 
 def measured_server(t, *argv):
-    """A server whose memory is looked at. AddressSanitizer keeps what was freed for a
-    while, up to four times what a client may need; here it keeps less."""
+    """A server whose memory is looked at, after it has tried its engines, for which it
+    loads a library. AddressSanitizer keeps what was freed for a while, up to four times
+    what a client may need; here it keeps less."""
     options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
-    return t.server("--multi", "COMM", *argv, env=dict(os.environ, ASAN_OPTIONS=options))
+    server = t.server("--multi", "COMM", *argv, env=dict(os.environ, ASAN_OPTIONS=options))
+    client = rsp.Client(server)
+    client.monitor("engines")
+    client.close()
+    return server
 
 
 def memory(server):
