@@ -18,8 +18,7 @@ static int open_any(const struct inferior *inferior, pid_t *tid)
 	int fd = -1;
 
 	FOREACH_THREAD (thread, inferior) {
-		/* One that is stopped has not ended. */
-		if (thread->running && thread_is_zombie(thread))
+		if (thread_is_zombie(thread))
 			continue;
 		fd = proc_open_memory(thread->tid);
 		*tid = thread->tid;

@@ -2,8 +2,11 @@
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
 
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
@@ -28,6 +31,26 @@ Test(memory, reads_what_is_there)
 	cr_assert_eq(inferior_read(f.inferior, 0, buffer, 4), -EFAULT);
 	cr_assert_eq(inferior_read(f.inferior, UINT64_MAX - 3, buffer, 4), -EFAULT);
 	cr_assert_eq(inferior_read(f.inferior, stack, buffer, 0), 0);
+	kill_all(&f);
+}
+
+/* Killed while it is stopped, before anybody has waited for that. */
+Test(memory, of_a_zombie_nothing_is_read)
+{
+	struct fixture f;
+	uint64_t stack;
+	char byte;
+
+	launch(&f, "exit", NULL);
+	stack = inferior_stack(f.inferior);
+	cr_assert_eq(kill(f.inferior->pid, SIGKILL), 0);
+	while (!thread_is_zombie(f.leader))
+		ptrace(PTRACE_CONT, f.inferior->pid, NULL,
+		       NULL); /* it may tell first */
+	alarm(20);
+	cr_assert_eq(inferior_read(f.inferior, stack, &byte, 1), -EFAULT);
+	cr_assert_eq(inferior_write(f.inferior, stack, &byte, 1), -EFAULT);
+	alarm(0);
 	kill_all(&f);
 }
 
