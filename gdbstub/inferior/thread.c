@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "gdbstub/inferior/proc.h"
+
 static struct thread *thread_of(struct table_entry *entry)
 {
 	return entry ? (struct thread *)((char *)entry -
@@ -68,6 +70,8 @@ void thread_destroy(struct thread *thread)
 	table_remove(&inferiors->by_tid, &thread->by_tid);
 	if (thread->is_expected)
 		TAILQ_REMOVE(&inferiors->expected, thread, expected);
+	if (inferiors->stat.tid == thread->tid)
+		proc_close_stat(inferiors);
 	free(thread->last_regset);
 	free(thread);
 }

@@ -36,8 +36,8 @@ static bool take_unit(struct cursor *cursor, unsigned int *unit)
 	return true;
 }
 
-/* \uXXXX: a character of the Basic Multilingual Plane, or the first of the two
- * surrogates of another one (RFC 8259, section 7). */
+/* "\u" and four digits: a character of the Basic Multilingual Plane, or the first of
+ * the two surrogates of another one (RFC 8259, section 7). */
 static bool take_character(struct cursor *cursor, unsigned int *code)
 {
 	unsigned int low;

@@ -110,11 +110,9 @@ void run_interrupt(struct run *run)
 
 bool interrupt_is_overdue(struct run *run)
 {
+	/* Whom run_interrupt asked may have ended instead of stopping. */
+	interrupt_ask(run);
 	lateness_look(&run->interrupt_lateness);
-	/* Whom run_interrupt asked may have ended instead of stopping; most have not,
-	 * and /proc, which tells, takes longer than they do. */
-	if (run->interrupt_lateness.waited > 0)
-		interrupt_ask(run);
 	return run->interrupt_lateness.waited >= ANSWER_PATIENCE;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/text/decoder.h"
 
-#include <string.h>
-
 bool decoder_init(struct decoder *decoder, const struct arch_ops *arch)
 {
 	const struct capstone_library *capstone = &decoder->capstone;
