@@ -38,7 +38,7 @@ int hw_event_enable(int fd);
 
 /**
  * Do the processor's breakpoint registers work? In some virtual machines all that sets
- * them succeeds, and they never fire. Found out by a write of the calling thread that
+ * them succeeds, and they never fire. Found out by a write of a process of its own that
  * an event counts. False only if it was not counted: where the event cannot be had
  * (rights, or no slot is free), the calls above tell.
  */

@@ -152,8 +152,17 @@ static bool is_fault(const siginfo_t *info)
 	return info->si_signo == SIGSEGV && info->si_code > 0;
 }
 
+/* No trap is in the child's text: a debug exception with a wrong reason, after which
+ * the breakpoint is hit again (gdbstub/hits/unexplained.h). */
+static bool is_unexplained(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code == TRAP_BRKPT;
+}
+
 static bool is_trap(const siginfo_t *info)
 {
+	if (is_unexplained(info))
+		return false;
 	return info->si_signo == SIGTRAP || is_fault(info) ||
 	       (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL);
 }

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -75,6 +76,13 @@ static void resume_all(void)
 			cr_assert_geq(thread_continue(thread, 0), -ESRCH);
 }
 
+/* gdbstub/hits/unexplained.h: the thread hits the breakpoint again. */
+static bool is_unexplained(const struct event *event)
+{
+	return event->kind == EVENT_SIGNAL && event->signal == SIGTRAP &&
+	       event->siginfo.si_code == TRAP_BRKPT;
+}
+
 enum event_kind next(void)
 {
 	fixture.hits = (struct hits){0};
@@ -82,7 +90,8 @@ enum event_kind next(void)
 		resume_all();
 		inferiors_wait(&fixture.inferiors, true, &fixture.event);
 	} while (fixture.event.kind == EVENT_CLONE ||
-		 fixture.event.kind == EVENT_THREAD_EXIT);
+		 fixture.event.kind == EVENT_THREAD_EXIT ||
+		 is_unexplained(&fixture.event));
 	if (fixture.event.kind == EVENT_SIGNAL)
 		fixture.engine.ops->on_stop(&fixture.engine, &fixture.event,
 					    &fixture.hits);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -58,6 +59,21 @@ void need_breakpoint_registers(void)
 {
 	if (!hw_event_fires())
 		cr_skip_test("breakpoint registers do not fire on this machine");
+}
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code != TRAP_BRKPT)
+		signal(number, SIG_DFL);
+}
+
+void survive_unexplained_traps(void)
+{
+	const struct sigaction action = {.sa_sigaction = on_trap,
+					 .sa_flags = SA_SIGINFO};
+
+	cr_assert_eq(sigaction(SIGTRAP, &action, NULL), 0);
 }
 
 /* ---- programs ---- */

@@ -27,6 +27,10 @@ bool is_emulated(void);
 void need_steps_over_watched(void);
 /** Skips the test where they never fire, as in some virtual machines. */
 void need_breakpoint_registers(void);
+/** This process survives debug exceptions with a wrong reason
+ * (gdbstub/hits/unexplained.h): the thread is still at the breakpoint, and hits it
+ * again. Any other SIGTRAP ends it. */
+void survive_unexplained_traps(void);
 
 /* ---- programs ---- */
 

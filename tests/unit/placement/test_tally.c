@@ -39,6 +39,7 @@ static void count_record(void *data, const struct bpf_hit_record *record)
 
 static void set_up(void)
 {
+	survive_unexplained_traps();
 	start_programs(&kernel, &programs, count_record, NULL);
 }
 
@@ -112,10 +113,23 @@ static void start_threads(pthread_t *threads)
 		cr_assert_eq(pthread_create(&threads[i], NULL, hit_rounds, NULL), 0);
 }
 
+/* What the kernel's event counts itself, without a program. In virtual machines hits
+ * have come to nobody for a while (doc/exactness/verdicts.md). */
+static void need_all_hits(void)
+{
+	uint64_t count;
+
+	cr_assert_eq(read(event, &count, sizeof(count)), sizeof(count));
+	if (count < THREADS * ROUNDS)
+		cr_skip_test("the breakpoint registers did not fire for %d hits",
+			     THREADS * ROUNDS - (int)count);
+}
+
 static void join_threads(const pthread_t *threads)
 {
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+	need_all_hits();
 }
 
 static void run_threads(void)

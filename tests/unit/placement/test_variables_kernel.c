@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,22 +47,9 @@ static void on_record(void *data, const struct bpf_hit_record *record)
 	records++;
 }
 
-/* A debug exception with a wrong reason (gdbstub/hits/unexplained.h), of which there
- * are some in a virtual machine: the thread is still at the breakpoint, and hits it
- * again. */
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	(void)context;
-	if (info->si_code != TRAP_BRKPT)
-		signal(number, SIG_DFL);
-}
-
 static void set_up(void)
 {
-	const struct sigaction action = {.sa_sigaction = on_trap,
-					 .sa_flags = SA_SIGINFO};
-
-	sigaction(SIGTRAP, &action, NULL);
+	survive_unexplained_traps();
 	start_programs(&kernel, &programs, on_record, NULL);
 	if (kernel.task_blocked_offset < 0)
 		cr_skip_test("programs stop this process by SIGSTOP here");
