@@ -16,6 +16,8 @@ static void emit_claim(struct compiler *c, uint32_t found)
 			     offsetof(struct bpf_tally, key)));
 	bpf_emit_jump(e, bpf_jump_if(BPF_JEQ, BPF_REG_0, BPF_REG_4), found);
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JNE, BPF_REG_0, 0), taken);
+	bpf_emit(e, bpf_store_imm(BPF_DW, REG_LOCATION,
+				  offsetof(struct bpf_location, has_entries), 1));
 	bpf_emit(e, bpf_compare_exchange(BPF_REG_2, offsetof(struct bpf_tally, key),
 					 BPF_REG_4));
 	bpf_emit_jump(e, bpf_jump_if_imm(BPF_JEQ, BPF_REG_0, 0), found);

@@ -40,10 +40,14 @@ static struct tally_hits take(struct tally_hits *from)
 	return hits;
 }
 
-/* The next entry of the location from *place on, or NULL. */
+/* The next entry of the location from *place on, or NULL. A megabyte is looked through,
+ * which would be most of what it costs to make a breakpoint that is never hit. */
 static struct bpf_tally *next_entry(struct bpf_shared *shared, unsigned int location,
 				    size_t *place)
 {
+	if (!__atomic_load_n(&shared->locations[location].has_entries,
+			     __ATOMIC_SEQ_CST))
+		return NULL;
 	while (*place < BPF_TALLIES) {
 		struct bpf_tally *tally = &shared->tallies[(*place)++];
 
@@ -161,4 +165,5 @@ void tally_clear(struct bpf_shared *shared, unsigned int location)
 		/* From here on it may be another's. */
 		__atomic_store_n(&tally->key, 0, __ATOMIC_SEQ_CST);
 	}
+	shared->locations[location].has_entries = 0;
 }

@@ -39,6 +39,7 @@ struct bpf_tally {
 /** What programs count and obey at one location, by atomic additions. */
 struct bpf_location {
 	struct bpf_tally others; /* hits of threads without an entry; no key */
+	uint64_t has_entries;	 /* 0: no thread has one, so that none is looked for */
 	struct gate gate;	 /* which true hits are ignored */
 	uint64_t lost;		 /* hits whose record did not fit into the ring */
 	uint64_t uncaptured;	 /* true hits whose commands were left to the stub */

@@ -256,6 +256,7 @@ Test(tally, entries_of_ended_threads_are_used_again)
 
 	attach();
 	cr_assert_neq(program->location, OTHER);
+	kernel.shared->locations[OTHER].has_entries = 1;
 	for (size_t i = 0; i < BPF_TALLIES; i++)
 		kernel.shared->tallies[i] = (struct bpf_tally){
 			.key = (uint64_t)(OTHER + 1) << 32 | DEAD, .hits.by = {1}};
@@ -271,7 +272,10 @@ Test(tally, entries_of_ended_threads_are_used_again)
 
 Test(tally, a_program_given_back_leaves_nothing)
 {
+	unsigned int location;
+
 	attach();
+	location = program->location;
 	run_threads();
 	close(event);
 	event = -1;
@@ -281,6 +285,7 @@ Test(tally, a_program_given_back_leaves_nothing)
 		cr_assert_eq(sum(&kernel.shared->tallies[i].hits), 0);
 	}
 	cr_expect_eq(seen().total, 0);
+	cr_expect_eq(kernel.shared->locations[location].has_entries, 0);
 }
 
 /* Of the true hits of all threads exactly so many leave a record. */
