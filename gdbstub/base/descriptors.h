@@ -13,8 +13,9 @@
 
 #include "gdbstub/base/error.h"
 
-/** Raises the soft limit to the hard one. @former, for programs that the server
- * starts, gets the limits as they were. */
+/** Raises the soft limit to the hard one, and has the kernel make room for thousands:
+ * before there are threads. @former, for programs that the server starts, gets the
+ * limits as they were. */
 void descriptors_raise(struct rlimit *former);
 
 /** How many descriptors of @limit breakpoints leave. */

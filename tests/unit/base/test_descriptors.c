@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,25 @@ Test(descriptors, are_as_many_as_can_be)
 	cr_assert_eq(former.rlim_max, 2 * LIMIT);
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &now), 0);
 	cr_assert_eq(now.rlim_cur, 2 * LIMIT);
+}
+
+/* Threads that share the kernel's table would wait each time that it doubles. */
+Test(descriptors, have_a_table_for_thousands)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long size = 0;
+	struct rlimit former;
+	char line[256];
+
+	if (getrlimit(RLIMIT_NOFILE, &former) < 0 || former.rlim_max < 4096)
+		cr_skip_test("there may not be so many descriptors");
+	descriptors_raise(&former);
+	while (file && fgets(line, sizeof(line), file) &&
+	       sscanf(line, "FDSize: %lu", &size) != 1)
+		;
+	cr_expect_geq(size, 4096);
+	if (file)
+		fclose(file);
 }
 
 Test(descriptors, keep_a_reserve)
