@@ -73,6 +73,14 @@ static bool must_come_anew(const struct location *location)
 	return traps_must_move(location) || must_move(location);
 }
 
+/* To look for what was switched off, before it is switched on again, only pays where
+ * others run, who would have to be halted for that. */
+static bool is_due(const struct location *location)
+{
+	return location->wanted && location->state == LOCATION_SUSPENDED &&
+	       !location->inferior->breakpoints->engines->others_run;
+}
+
 /* Has a wanted location yet to be put in place? */
 static bool needs_commit(const struct location *location)
 {
@@ -89,7 +97,8 @@ static bool need_commit(const struct breakpoints *breakpoints, bool only_unwante
 	if (breakpoints->any_doubtful)
 		return true;
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		if (!location->wanted || (!only_unwanted && needs_commit(location)))
+		if (!location->wanted ||
+		    (!only_unwanted && (is_due(location) || needs_commit(location))))
 			return true;
 	}
 	return false;

@@ -56,7 +56,7 @@ static void print(struct client *client, const struct thread *thread,
 
 	text.gdb_signal = (unsigned int)signal_number(&client->session, stop->signal);
 	if (thread) {
-		text.core = thread_core(thread);
+		text.core = expedited_cpu(thread);
 		expedited_append(thread, &registers);
 		if (client->session.lldb)
 			lldb_stop_append(client, thread, &asked, &lldb);

@@ -20,6 +20,15 @@ static const uint8_t *find(const struct window *window, uint64_t addr, size_t le
 	return at < window->len && len <= window->len - at ? window->bytes + at : NULL;
 }
 
+/* Is the next one in the list, which is looked at next, in the same page? */
+static bool has_neighbour(const struct location *location)
+{
+	const struct location *next = TAILQ_NEXT(location, link);
+	const size_t page = sizeof((struct window){0}.bytes);
+
+	return next && next->trap && next->addr / page == location->addr / page;
+}
+
 /* What memory has at the location, traps and all: trap->known bytes, or NULL. */
 static const uint8_t *look(struct window *window, const struct location *location)
 {
@@ -30,8 +39,8 @@ static const uint8_t *look(struct window *window, const struct location *locatio
 
 	if (find(window, location->addr, known))
 		return find(window, location->addr, known);
-	if (known > page - at)
-		at = 0; /* it reaches into the next one */
+	if (known > page - at || !has_neighbour(location))
+		at = 0; /* it reaches into the next page, or is alone */
 	window->start = location->addr - at;
 	n = inferior_read(location->inferior, window->start, window->bytes,
 			  at > 0 ? page : known);

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import time
 
 import harness
 import rsp
@@ -302,6 +303,22 @@ def test_interrupt_at_any_moment(t):
     client.interrupt()
     t.match("^T02", client.receive().decode())
     t.match("^QC", client.ask("qC"))
+
+
+def test_cpu_of_a_stop(t):
+    """Where the thread has run, whether the C library has told the kernel where to write
+    that (rseq(2)) or not."""
+    cpus = os.sched_getaffinity(0)
+    for wrapper in (), ("--wrapper", "env", "GLIBC_TUNABLES=glibc.pthread.rseq=0", "--"):
+        server = t.server(*wrapper, "COMM", t.prog("loop"), "100000000000")
+        client = rsp.Client(server)
+        for _ in range(3):
+            for cpu in cpus:
+                os.sched_setaffinity(server.inferior(), {cpu})
+                client.send_bytes(client.frame("vCont;c"))
+                time.sleep(0.01)
+                client.interrupt()
+                t.match(rf"^T02.*;core:{cpu:x};", client.receive().decode(), "the CPU")
 
 
 def test_leader_that_has_ended(t):
