@@ -5,6 +5,7 @@
 #include "bpf/placement/placement.h"
 #include "bpf/placement/placement_output.h"
 #include "gdbstub/locations/handed_counts.h"
+#include "gdbstub/text/kept_decoder.h"
 
 static const struct engine_ops *const all_engines[NENGINES] = {
 	[ENGINE_UPROBE] = &uprobe_engine,     [ENGINE_PERF_EVENT] = &perf_event_engine,
@@ -69,6 +70,7 @@ void engines_deinit(struct engines *engines)
 	handed_counts_forget_ended(engines);
 	variables_deinit(&engines->variables);
 	free(engines->numbers.rows);
+	decoder_destroy(engines->decoder);
 	if (engines->placements)
 		placements_destroy(engines->placements);
 }

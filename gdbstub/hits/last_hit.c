@@ -157,7 +157,7 @@ static void find_access(struct inferior *inferior, struct symbols *symbols,
 	regs_init(regs, arch);
 	regs->size[pc->regset] = hit->regset.size;
 	memcpy(regs->data[pc->regset], hit->regset.data, hit->regset.size);
-	access_find(arch, &stop, ret);
+	access_find(inferior, &stop, ret);
 }
 
 static void print_place(struct symbols *symbols, uint64_t addr, struct buffer *out)

@@ -91,7 +91,7 @@ static bool may_have_hit(const struct location *location, const struct place *pl
 	};
 	struct access access;
 
-	access_find(location->inferior->arch, &stop, &access);
+	access_find(location->inferior, &stop, &access);
 	return access.trust != ACCESS_UNKNOWN;
 }
 

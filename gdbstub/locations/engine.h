@@ -45,6 +45,7 @@ enum location_state {
 
 struct engine;
 struct trap;
+struct decoder;	     /* gdbstub/text/decoder.h */
 struct placements;   /* bpf/placement/placement.h */
 struct location_pad; /* gdbstub/pads/location_pad.h */
 struct hit_costs;    /* gdbstub/locations/hit_costs.h */
@@ -404,6 +405,8 @@ struct engines {
 	const struct output *output, *own_output;
 	struct numbers numbers;
 	struct variables variables; /* what expressions set, whoever evaluates them */
+	struct decoder *decoder;    /* while nobody uses it; NULL: there is none
+				     * (gdbstub/text/kept_decoder.h) */
 };
 
 /** Are writes by system calls hits of watchpoints? What is in place follows at the next

@@ -264,7 +264,7 @@ static void find_access(struct finder *finder, const struct access_log *log,
 
 	*ret = (struct access){0};
 	if (finder->regs)
-		access_find(finder->inferior->arch, &stop, ret);
+		access_find(finder->inferior, &stop, ret);
 }
 
 static void show_place(struct finder *finder, uint64_t addr, struct buffer *out)

@@ -322,7 +322,7 @@ static struct error *explain_code_of_pad(const struct location *location,
 	if (why_none)
 		return error_create(0, "location %d has no pad: %s",
 				    location->shown_number, why_none);
-	location_pad_print(pad, location->inferior->arch, out);
+	location_pad_print(pad, location->inferior, out);
 	return NULL;
 }
 

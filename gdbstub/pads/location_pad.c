@@ -9,7 +9,7 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/locations/index.h"
 #include "gdbstub/locations/sequences.h"
-#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/kept_decoder.h"
 #include "gdbstub/text/text.h"
 #include "gdbstub/text/trap.h"
 #include "gdbstub/text/undo.h"
@@ -317,14 +317,14 @@ static void print_filter(struct decoder *decoder, const struct site *site,
 	}
 }
 
-void location_pad_print(const struct location_pad *pad, const struct arch_ops *arch,
+void location_pad_print(const struct location_pad *pad, const struct inferior *inferior,
 			struct buffer *out)
 {
-	struct decoder decoder;
+	struct decoder *decoder = decoder_take(inferior);
 
-	if (!decoder_init(&decoder, arch))
+	if (!decoder)
 		return;
-	print_filter(&decoder, pad->site, out);
-	print_body(&decoder, &pad->site->pad, out);
-	decoder_deinit(&decoder);
+	print_filter(decoder, pad->site, out);
+	print_body(decoder, &pad->site->pad, out);
+	decoder_give_back(inferior, decoder);
 }

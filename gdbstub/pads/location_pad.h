@@ -39,7 +39,7 @@ const char *location_pad_why_no_filter(const struct location_pad *pad);
 /** Appends lines on both. */
 void location_pad_tell(const struct location_pad *pad, struct buffer *out);
 /** Appends the code of one that is there, a line each instruction. */
-void location_pad_print(const struct location_pad *pad, const struct arch_ops *arch,
+void location_pad_print(const struct location_pad *pad, const struct inferior *inferior,
 			struct buffer *out);
 
 #endif

@@ -22,6 +22,7 @@
 #include "gdbstub/pads/pads_state.h"
 #include "gdbstub/pads/site_filter.h"
 #include "gdbstub/text/insn_start.h"
+#include "gdbstub/text/kept_decoder.h"
 #include "gdbstub/text/text.h"
 
 enum { SYMBOLS_AGE = 2 }; /* seconds: they answer for some only */
@@ -241,7 +242,7 @@ static struct error *check_start(struct pads *pads, struct decoder *decoder,
 static struct error *make(struct pads *pads, const struct site_wish *wish,
 			  struct site *site)
 {
-	struct decoder decoder;
+	struct decoder *decoder;
 	struct pad_text text = {0};
 	struct error *error = read_text(pads->inferior, wish->addr, &text);
 
@@ -251,12 +252,13 @@ static struct error *make(struct pads *pads, const struct site_wish *wish,
 		error = site_make_filter(pads, site, wish->addr, wish->conditions);
 	if (error)
 		return error;
-	if (!decoder_init(&decoder, pads->inferior->arch))
+	decoder = decoder_take(pads->inferior);
+	if (!decoder)
 		return error_create(ENOMEM, "the decoder of instructions");
-	error = wish->executed ? NULL : check_start(pads, &decoder, &text);
+	error = wish->executed ? NULL : check_start(pads, decoder, &text);
 	if (!error)
-		error = place_site(pads, &decoder, &text, site);
-	decoder_deinit(&decoder);
+		error = place_site(pads, decoder, &text, site);
+	decoder_give_back(pads->inferior, decoder);
 	return error ? error : map_pages(pads, &site->pad);
 }
 

@@ -5,7 +5,7 @@
 #include "gdbstub/inferior/registers.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/locations/index.h"
-#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/kept_decoder.h"
 #include "gdbstub/text/text.h"
 
 enum { INSN_MAX = 16 };
@@ -54,17 +54,18 @@ static bool has_location(const struct breakpoints *breakpoints, uint64_t pc)
 static unsigned int plain_length(struct inferior *inferior, uint64_t pc)
 {
 	const struct arch_ops *arch = inferior->arch;
-	struct decoder decoder;
+	struct decoder *decoder = NULL;
 	uint8_t code[INSN_MAX];
 	unsigned int len = 0;
 	ssize_t n = breakpoints_read_memory(inferior, pc, code, sizeof(code));
 
-	if (n <= 0 || arch->branch(code, (size_t)n).kind != BRANCH_NONE ||
-	    !decoder_init(&decoder, arch))
+	if (n > 0 && arch->branch(code, (size_t)n).kind == BRANCH_NONE)
+		decoder = decoder_take(inferior);
+	if (!decoder)
 		return 0;
-	if (decoder_run(&decoder, code, (size_t)n, pc))
-		len = decoder.insn->size;
-	decoder_deinit(&decoder);
+	if (decoder_run(decoder, code, (size_t)n, pc))
+		len = decoder->insn->size;
+	decoder_give_back(inferior, decoder);
 	return len;
 }
 

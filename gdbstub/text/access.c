@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/kept_decoder.h"
 
 enum {
 	CALL_MAX = 8,			/* bytes of the longest call */
@@ -14,7 +14,7 @@ enum {
 struct search {
 	const struct arch_ops *arch;
 	const struct access_stop *stop;
-	struct decoder decoder;
+	struct decoder *decoder;
 };
 
 /* Decodes the instruction at @addr. */
@@ -23,12 +23,12 @@ static bool decode(struct search *search, uint64_t addr)
 	uint8_t code[INSN_LEN_MAX];
 	ssize_t n = search->stop->read(search->stop->data, addr, code, sizeof(code));
 
-	return n > 0 && decoder_run(&search->decoder, code, (size_t)n, addr);
+	return n > 0 && decoder_run(search->decoder, code, (size_t)n, addr);
 }
 
 static bool ends_at(struct search *search, uint64_t addr, uint64_t end)
 {
-	return decode(search, addr) && addr + search->decoder.insn->size == end;
+	return decode(search, addr) && addr + search->decoder->insn->size == end;
 }
 
 static bool covers(const struct access_stop *stop, const struct insn_access *access)
@@ -52,8 +52,8 @@ static enum access_trust judge(const struct search *search, struct insn_accesses
 	struct insn_written written;
 
 	*size = 0;
-	decoder_find_written(&search->decoder, &written);
-	search->arch->accesses(search->decoder.insn, &written, search->stop->regs,
+	decoder_find_written(search->decoder, &written);
+	search->arch->accesses(search->decoder->insn, &written, search->stop->regs,
 			       found);
 	for (unsigned int i = 0; i < found->count; i++) {
 		const struct insn_access *access = &found->access[i];
@@ -77,11 +77,12 @@ static void keep(const struct search *search, enum access_trust trust,
 		 unsigned int size, struct access *ret)
 {
 	ret->trust = trust;
-	ret->pc = search->decoder.insn->address;
+	ret->pc = search->decoder->insn->address;
 	ret->size = size;
-	snprintf(ret->text, sizeof(ret->text), "%s%s%s", search->decoder.insn->mnemonic,
-		 search->decoder.insn->op_str[0] != '\0' ? " " : "",
-		 search->decoder.insn->op_str);
+	snprintf(ret->text, sizeof(ret->text), "%s%s%s",
+		 search->decoder->insn->mnemonic,
+		 search->decoder->insn->op_str[0] != '\0' ? " " : "",
+		 search->decoder->insn->op_str);
 }
 
 /* One that is not done with its rounds: the PC is at it. */
@@ -123,7 +124,7 @@ static uint64_t begin_in_order(struct search *search)
 	if (at == 0 || pc <= at || pc - at > FUNCTION_MAX)
 		return 0;
 	while (decode(search, at)) {
-		uint64_t next = at + search->decoder.insn->size;
+		uint64_t next = at + search->decoder->insn->size;
 
 		if (next == pc)
 			return at;
@@ -186,9 +187,11 @@ static void find(struct search *search, struct access *ret)
 /* The text as gdb shows it by default: details are told in the other syntax only. */
 static void show_as_gdb(struct search *search, struct access *ret)
 {
-	if (ret->trust != ACCESS_UNKNOWN && decoder_be_like_gdb(&search->decoder) &&
-	    decode(search, ret->pc))
+	if (ret->trust == ACCESS_UNKNOWN || !decoder_be_like_gdb(search->decoder, true))
+		return;
+	if (decode(search, ret->pc))
 		keep(search, ret->trust, ret->size, ret);
+	decoder_be_like_gdb(search->decoder, false);
 }
 
 /* Where the trap comes before the access. */
@@ -198,13 +201,15 @@ static void find_ahead(struct search *search, struct access *ret)
 		keep(search, ACCESS_SURE, 0, ret);
 }
 
-void access_find(const struct arch_ops *arch, const struct access_stop *stop,
+void access_find(const struct inferior *inferior, const struct access_stop *stop,
 		 struct access *ret)
 {
-	struct search search = {.arch = arch, .stop = stop};
+	const struct arch_ops *arch = inferior->arch;
+	struct search search = {
+		.arch = arch, .stop = stop, .decoder = decoder_take(inferior)};
 
 	*ret = (struct access){0};
-	if (!decoder_init(&search.decoder, arch))
+	if (!search.decoder)
 		return;
 	if (arch->stores) {
 		find_ahead(&search, ret);
@@ -212,5 +217,5 @@ void access_find(const struct arch_ops *arch, const struct access_stop *stop,
 		find(&search, ret);
 		show_as_gdb(&search, ret);
 	}
-	decoder_deinit(&search.decoder);
+	decoder_give_back(inferior, search.decoder);
 }

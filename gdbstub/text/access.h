@@ -9,6 +9,7 @@
 #define TRUEHIT_TEXT_ACCESS_H
 
 #include "arch/arch.h"
+#include "gdbstub/inferior/inferior.h"
 
 /** A stop at a watchpoint. */
 struct access_stop {
@@ -37,8 +38,8 @@ struct access {
 	char text[INSN_TEXT_MAX];
 };
 
-/** Finds the instruction. */
-void access_find(const struct arch_ops *arch, const struct access_stop *stop,
+/** Finds the instruction in the program of @inferior. */
+void access_find(const struct inferior *inferior, const struct access_stop *stop,
 		 struct access *ret);
 
 #endif

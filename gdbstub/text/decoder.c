@@ -5,7 +5,7 @@ bool decoder_init(struct decoder *decoder, const struct arch_ops *arch)
 {
 	const struct capstone_library *capstone = &decoder->capstone;
 
-	*decoder = (struct decoder){0};
+	*decoder = (struct decoder){.arch = arch};
 	if (!capstone_library_find(&decoder->capstone) ||
 	    capstone->open((cs_arch)arch->capstone_arch, (cs_mode)arch->capstone_mode,
 			   &decoder->handle) != CS_ERR_OK)
@@ -45,8 +45,9 @@ void decoder_find_written(const struct decoder *decoder, struct insn_written *re
 						   &ret->count) == CS_ERR_OK;
 }
 
-bool decoder_be_like_gdb(struct decoder *decoder)
+bool decoder_be_like_gdb(struct decoder *decoder, bool on)
 {
 	return decoder->capstone.option(decoder->handle, CS_OPT_SYNTAX,
-					CS_OPT_SYNTAX_ATT) == CS_ERR_OK;
+					on ? CS_OPT_SYNTAX_ATT
+					   : CS_OPT_SYNTAX_DEFAULT) == CS_ERR_OK;
 }

@@ -7,6 +7,7 @@
 #include "gdbstub/text/capstone_library.h"
 
 struct decoder {
+	const struct arch_ops *arch;
 	struct capstone_library capstone;
 	csh handle;
 	cs_insn *insn; /* decoded last */
@@ -22,7 +23,8 @@ bool decoder_run(struct decoder *decoder, const uint8_t *code, size_t len,
 		 uint64_t addr);
 /** The registers that the instruction decoded last writes. */
 void decoder_find_written(const struct decoder *decoder, struct insn_written *ret);
-/** From now on, texts are as gdb shows them by default, without details. */
-bool decoder_be_like_gdb(struct decoder *decoder);
+/** From now on, texts are as gdb shows them by default, without details, or, as at
+ * first, as capstone does. */
+bool decoder_be_like_gdb(struct decoder *decoder, bool on);
 
 #endif

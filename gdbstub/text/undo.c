@@ -6,7 +6,7 @@
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/symbols/symbols.h"
 #include "gdbstub/locations/location.h"
-#include "gdbstub/text/decoder.h"
+#include "gdbstub/text/kept_decoder.h"
 #include "gdbstub/text/text.h"
 #include "gdbstub/text/traps.h"
 
@@ -35,19 +35,19 @@ static bool has_shadow_stack(const struct inferior *inferior)
 	return thread && undo_has_shadow_stack(thread);
 }
 
-static void decode(const struct arch_ops *arch, uint64_t addr, const uint8_t *code,
+static void decode(const struct inferior *inferior, uint64_t addr, const uint8_t *code,
 		   size_t len, struct insn_undo *ret)
 {
-	struct decoder decoder;
+	struct decoder *decoder = decoder_take(inferior);
 
 	*ret = (struct insn_undo){.why_not = "it is not known"};
-	if (!decoder_init(&decoder, arch))
+	if (!decoder)
 		return;
-	if (decoder_run(&decoder, code, len, addr)) {
-		arch->undo(decoder.insn, ret);
-		ret->len = decoder.insn->size;
+	if (decoder_run(decoder, code, len, addr)) {
+		inferior->arch->undo(decoder->insn, ret);
+		ret->len = decoder->insn->size;
 	}
-	decoder_deinit(&decoder);
+	decoder_give_back(inferior, decoder);
 }
 
 static const char *why_not(struct inferior *inferior, uint64_t addr,
@@ -77,7 +77,7 @@ static struct error *look_at(struct inferior *inferior, uint64_t addr,
 	if (n <= 0)
 		return error_create(n < 0 ? (int)-n : EFAULT,
 				    "the instruction cannot be read");
-	decode(arch, addr, code, (size_t)n, ret);
+	decode(inferior, addr, code, (size_t)n, ret);
 	return NULL;
 }
 

@@ -72,7 +72,9 @@ static void begin(const uint8_t *code, size_t len, size_t done)
 static void expect(enum access_trust trust, uint64_t offset, unsigned int size,
 		   const char *name)
 {
-	access_find(arch_native(), &scene.stop, &scene.access);
+	const struct inferior inferior = {.arch = arch_native()};
+
+	access_find(&inferior, &scene.stop, &scene.access);
 	cr_expect_eq(scene.access.trust, trust, "trust %d: %s", scene.access.trust,
 		     scene.access.text);
 	if (scene.access.trust == ACCESS_UNKNOWN)
