@@ -7,12 +7,22 @@
 #include <sys/wait.h>
 
 #include "gdbstub/inferior/late.h"
+#include "gdbstub/inferior/proc.h"
+
+static bool is_zombie(pid_t tid)
+{
+	char state[2];
+
+	return proc_stat_field(tid, PROC_STAT_STATE, state, sizeof(state)) &&
+	       (*state == 'Z' || *state == 'X');
+}
 
 int wait_status(pid_t tid, int *status)
 {
 	enum { TURNS_AT_ONCE = 100 }; /* mostly, it takes some microseconds */
 	const struct timespec pause = {.tv_nsec = 50000};
 	struct lateness lateness;
+	bool zombie = false;
 	pid_t ret;
 
 	lateness_begin(&lateness);
@@ -23,8 +33,12 @@ int wait_status(pid_t tid, int *status)
 			return 0;
 		if (ret < 0 && errno != EINTR)
 			return -errno;
+		if (zombie)
+			return -ESRCH;
 		if (turn < TURNS_AT_ONCE)
 			sched_yield();
+		else if (is_zombie(tid))
+			zombie = true; /* it has ended since we have asked, or before */
 		else if (lateness_is_over(&lateness, tid))
 			return -ETIMEDOUT;
 		else

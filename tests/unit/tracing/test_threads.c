@@ -11,6 +11,7 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/tracing/resume.h"
+#include "gdbstub/tracing/status.h"
 #include "gdbstub/inferior/thread_end.h"
 #include "gdbstub/tracing/wait.h"
 #include "tests/unit/launched.h"
@@ -80,6 +81,26 @@ Test(threads, name_and_core)
 	cr_assert_geq(thread_core(f.leader), 0);
 	cr_assert_lt(thread_core(f.leader), sysconf(_SC_NPROCESSORS_CONF));
 	kill_all(&f);
+}
+
+/* Its end is not told before that of the other thread, which nobody asks for meanwhile.
+ */
+Test(threads, leader_that_was_killed)
+{
+	struct fixture f;
+	struct event event;
+	int status;
+
+	launch(&f, "leader-exits", NULL);
+	cr_assert_eq(thread_continue(f.leader, 0), 0);
+	expect_event(&f, EVENT_CLONE, &event);
+	cr_assert_eq(kill(f.leader->tid, SIGKILL), 0);
+	cr_expect_eq(wait_status(f.leader->tid, &status), -ESRCH);
+	f.leader->running = event.child->running = true;
+	expect_event(&f, EVENT_THREAD_EXIT, &event);
+	expect_event(&f, EVENT_KILLED, &event);
+	inferior_destroy(f.inferior);
+	inferiors_deinit(&f.inferiors);
 }
 
 Test(threads, leader_that_exits_first)
