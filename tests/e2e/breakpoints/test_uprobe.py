@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Software breakpoints by uprobes: how many, where, and who else sees them."""
 import os
+import random
 import re
 import resource
 import signal
@@ -494,6 +495,23 @@ def test_killed(t):
             harness.wait_for(lambda: harness.process_state(many.pid) in ("Z", None), "its end")
             many.client.send_bytes(many.client.frame("vCont;c"))
         t.match("^X09", many.client.receive().decode(), f"its end, killed {how}")
+
+
+def test_killed_while_threads_are_made(t):
+    """Each is new to the server, and in the text there is a pad to make."""
+    need_uprobes(t)
+    moments = random.Random(1)
+    for _ in range(t.quick(20, 5)):
+        many = Many(t, threads=4, rounds=100000000)
+        many.client.monitor("set engine uprobe")
+        many.insert(7, NEVER)
+        many.client.send_bytes(many.client.frame("vCont;c"))
+        threads = moments.choice((2, 3, 4))
+        while len(os.listdir(f"/proc/{many.pid}/task")) < threads:
+            pass
+        time.sleep(moments.random() * 0.003)
+        os.kill(many.pid, signal.SIGKILL)
+        t.match("^X09", many.client.receive().decode(), "its end")
 
 
 def cpu_time(t, rounds):
