@@ -3,8 +3,8 @@
 """How costs grow with threads, breakpoints and memory: truehit and gdbserver in turns.
 
 Each row is one command of gdb's, in ms: medians of the rounds, and the median of the
-rounds' ratios. `attach` is all that a server does until it listens. Nothing else may run
-meanwhile."""
+rounds' ratios. `attach` is all that a server does until it listens. The servers' memory is
+what is resident of it and theirs alone, in KiB. Nothing else may run meanwhile."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -22,8 +22,8 @@ import time
 
 import measure
 
-SIZES = {"threads": (500, 1000, 2000, 3000, 4000),
-         "breakpoints": (500, 1000, 2000, 3900),
+SIZES = {"threads": (1, 500, 1000, 2000, 5000),
+         "breakpoints": (1, 500, 1000, 2000, 3900),
          "conditions": (200, 400, 800),
          "judged": (1, 8), "judged attached": (1, 8)}
 ATTACHED = ("threads", "judged attached")
@@ -31,6 +31,7 @@ JUDGED = 300  # hits
 MIB = 256
 MOST_RATIO = 1.05   # of gdbserver's time
 MOST_GROWTH = 2.2   # from n to 2n
+MEMORY = "server's memory, KiB"
 
 # What gdb does: `times` is filled with the ms of named commands.
 HEAD = """
@@ -134,12 +135,18 @@ def cpu_ms(pid):
     return sum(map(int, fields[11:13])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def server_ms(pid):
-    """truehit has a guard: the server is its child."""
+def memory_kib(pid):
+    """What is resident, but for files and what is shared."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return int(re.search(r"^RssAnon:\s+(\d+) kB$", file.read(), re.M).group(1))
+
+
+def of_server(pid, measured):
+    """Of all its processes: truehit has a guard, whose child the server is."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     names = [pid, *(child for child in children
                     if "truehit" in pathlib.Path(f"/proc/{child}/comm").read_text())]
-    return sum(cpu_ms(name) for name in names)
+    return sum(measured(name) for name in names)
 
 
 class Server:
@@ -185,6 +192,11 @@ class Server:
         self.output.close()
 
 
+def late_most(values):
+    """The most of the last quarter: at first, truehit finds out what the kernel can do."""
+    return max(values[len(values) * 3 // 4:], default=0)
+
+
 def threads_of(kind, size):
     """Besides the main one."""
     if kind.startswith("judged"):
@@ -203,15 +215,16 @@ def run_once(path, program, kind, size):
         done = subprocess.Popen(measure.gdb_argv(program, [f"source {script.name}"]),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
-        busy = 0
+        busy, memory = 0, []
         while True:
             try:
                 output, _ = done.communicate(timeout=0.05)
                 break
             except subprocess.TimeoutExpired:
                 try:
-                    busy = max(busy, server_ms(server.process.pid))
-                except (OSError, ValueError):
+                    busy = max(busy, of_server(server.process.pid, cpu_ms))
+                    memory.append(of_server(server.process.pid, memory_kib))
+                except (OSError, ValueError, AttributeError):
                     pass
         found = re.search(r"^times (.*)$", output, re.M)
         if not found:
@@ -219,7 +232,7 @@ def run_once(path, program, kind, size):
         times = json.loads(found.group(1))
         if kind == "threads":
             times = {"attach": server.ms, **times}
-        return {**times, "server's processor time": busy}
+        return {**times, "server's processor time": busy, MEMORY: late_most(memory)}
 
 
 def measure_kind(servers, program, kind, sizes, rounds):
@@ -249,6 +262,17 @@ def growth_to(rows, command, size, sizes):
     return (now / max(then, 0.001)) ** (1 / math.log2(size / max(smaller)))
 
 
+def print_memory_of_one(kind, rows, sizes):
+    """What each one takes that comes to the fewest."""
+    least, most = min(sizes), max(sizes)
+    if most < 2 * least:
+        return
+    of_one = [(statistics.median(rows[MEMORY, most][name]) -
+               statistics.median(rows[MEMORY, least][name])) / (most - least)
+              for name in ("truehit", "gdbserver")]
+    print("  KiB of memory for each    {:>15.2f} {:>10.2f}".format(*of_one))
+
+
 def print_kind(kind, rows, sizes):
     """Prints the table; returns the rows that are not as they have to be."""
     missed = []
@@ -265,6 +289,7 @@ def print_kind(kind, rows, sizes):
             counts = not command.startswith("server's")
             if counts and (ratio(row) > MOST_RATIO or growth > MOST_GROWTH):
                 missed.append(f"{kind}: {text.strip()}")
+    print_memory_of_one(kind, rows, sizes)
     return missed
 
 
