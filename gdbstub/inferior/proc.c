@@ -287,13 +287,17 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-bool thread_is_zombie(const struct thread *thread)
+bool proc_is_zombie(pid_t tid)
 {
 	char state[2];
 
-	return thread_leads(thread) &&
-	       proc_stat_field(thread->tid, PROC_STAT_STATE, state, sizeof(state)) &&
+	return proc_stat_field(tid, PROC_STAT_STATE, state, sizeof(state)) &&
 	       (*state == 'Z' || *state == 'X');
+}
+
+bool thread_is_zombie(const struct thread *thread)
+{
+	return thread_leads(thread) && proc_is_zombie(thread->tid);
 }
 
 pid_t inferior_living_task(const struct inferior *inferior)

@@ -89,6 +89,8 @@ uint64_t inferior_auxv(const struct inferior *inferior, uint64_t type);
 /** The same of a living task. */
 uint64_t task_auxv(pid_t tid, uint64_t type);
 
+/** Has it ended, and is there to be waited for? Others may have to be before it. */
+bool proc_is_zombie(pid_t tid);
 /**
  * Is this thread a zombie leader: ended while other threads live on? It will
  * not report again until the process ends, so nobody may wait for it.

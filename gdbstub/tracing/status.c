@@ -9,14 +9,6 @@
 #include "gdbstub/inferior/late.h"
 #include "gdbstub/inferior/proc.h"
 
-static bool is_zombie(pid_t tid)
-{
-	char state[2];
-
-	return proc_stat_field(tid, PROC_STAT_STATE, state, sizeof(state)) &&
-	       (*state == 'Z' || *state == 'X');
-}
-
 int wait_status(pid_t tid, int *status)
 {
 	enum { TURNS_AT_ONCE = 100 }; /* mostly, it takes some microseconds */
@@ -37,7 +29,7 @@ int wait_status(pid_t tid, int *status)
 			return -ESRCH;
 		if (turn < TURNS_AT_ONCE)
 			sched_yield();
-		else if (is_zombie(tid))
+		else if (proc_is_zombie(tid))
 			zombie = true; /* it has ended since we have asked, or before */
 		else if (lateness_is_over(&lateness, tid))
 			return -ETIMEDOUT;
