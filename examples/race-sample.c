@@ -123,14 +123,16 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	const pid_t tid = gettid();
 	void *frames[FRAMES] = {0};
 	struct truehit_hit hit;
+	int whose;
 
 	(void)context;
-	if (truehit_whose(truehit, tid, info, &hit) != 1) {
+	whose = truehit_whose(truehit, tid, info, &hit);
+	if (whose == 0) {
 		signal(number, SIG_DFL); /* somebody else's, who has no handler */
 		raise(number);
 		return;
 	}
-	if (hit.stale || hit.late)
+	if (whose == 2 || hit.stale || hit.late)
 		return;
 	backtrace(frames, FRAMES);
 	if (atomic_load(&stage) == OTHER) {

@@ -7,6 +7,7 @@
  *   library_counter.c a perf event of the user's, which programs read
  *   library_values.c  what was there before an access, and after it
  *   library_hits.c    signals and records, and whose they are
+ *   library_unexplained.c  debug exceptions that say wrongly what they are about
  *   library_resume.c  going on from a hit
  *   library_state.c   registers, of which matches are made
  */
@@ -58,6 +59,7 @@ struct truehit_filter {
 	struct hw_event_options event;
 	enum truehit_deed deed;
 	bool keeps_values;
+	uint64_t unexplained; /* hits that were told, and that no program has seen */
 	void *data;
 };
 
@@ -89,6 +91,14 @@ void context_forget(struct truehit *truehit, unsigned int index);
 /** Is this stop's signal nothing but the end of a step by which the thread was
  * continued? */
 bool context_step_is_nothing(struct truehit *truehit, pid_t tid, const siginfo_t *info);
+/**
+ * Is this signal a debug exception whose reason the processor tells wrongly, as happens
+ * in virtual machines (gdbstub/hits/unexplained.h)? 0: it is not. 1: data may have been
+ * accessed: *ret tells of the first filter of the thread's that is armed for data, as a
+ * maybe. 2: there is none, or it is about an instruction, which will be hit again. [S].
+ */
+int context_explain(struct truehit *truehit, pid_t tid, const siginfo_t *info,
+		    struct truehit_hit *ret);
 /** A record has come: bpf_record_fn. */
 void context_take_record(void *data, const struct bpf_hit_record *record);
 

@@ -357,7 +357,8 @@ void truehit_read(const struct truehit_filter *filter, struct truehit_counts *re
 	struct truehit_counts counts = {
 		.size = ret->size,
 		.skipped = hits->by[BPF_FALSE],
-		.maybes = hits->by[BPF_MAYBE],
+		.maybes = hits->by[BPF_MAYBE] +
+			  __atomic_load_n(&filter->unexplained, __ATOMIC_SEQ_CST),
 		.ignored = location->gate.ignored,
 		.lost = location->lost + filter->truehit->dropped,
 	};

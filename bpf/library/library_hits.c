@@ -139,7 +139,9 @@ int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
 		is_ours = whose_trap(truehit, info, data, ret);
 	else if (info->si_signo == SIGSTOP && info->si_code == SI_KERNEL)
 		is_ours = whose_stop(truehit, tid, ret);
-	if (is_ours)
+	else
+		is_ours = context_explain(truehit, tid, info, ret);
+	if (is_ours == 1)
 		ret->tid = tid;
 	return is_ours;
 }

@@ -218,8 +218,13 @@ void truehit_read(const struct truehit_filter *filter, struct truehit_counts *re
 /**
  * Whose is this signal, which the thread @tid has got: in its handler, or at its
  * signal-delivery-stop (PTRACE_GETSIGINFO)? 1: it is a hit, and *ret tells of it; it is
- * not to be passed on to the program. 0: it is somebody else's. 2: it is nothing; of
- * truehit_resume(), which is to be called again as before. [S] of a SIGTRAP.
+ * not to be passed on to the program. 0: it is somebody else's. 2: it is nothing: the
+ * handler returns, or truehit_resume() is called again as before. [S] of a SIGTRAP.
+ *
+ * 2 is of truehit_resume(), or an exception whose reason the processor tells wrongly,
+ * as happens in virtual machines: of an instruction, the hit is still to come; of data,
+ * it is told, of one filter, as a maybe (deed TRUEHIT_STOP), or missing in the counts.
+ * After PTRACE_SINGLESTEP it is the end of the step.
  */
 int truehit_whose(struct truehit *truehit, pid_t tid, const siginfo_t *info,
 		  struct truehit_hit *ret);

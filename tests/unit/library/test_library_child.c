@@ -146,7 +146,8 @@ static void resume(pid_t pid, int request, int signal, int *status)
 		cr_assert_eq(truehit_resume(truehit, pid, request, signal, status), 0);
 		cr_assert_eq(waitpid(pid, status, 0), pid);
 		signal = 0;
-	} while (WIFSTOPPED(*status) && ptrace(PTRACE_GETSIGINFO, pid, 0, &info) == 0 &&
+	} while (request == PTRACE_CONT && WIFSTOPPED(*status) &&
+		 ptrace(PTRACE_GETSIGINFO, pid, 0, &info) == 0 &&
 		 truehit_whose(truehit, pid, &info, &hit) == 2);
 }
 

@@ -14,6 +14,7 @@
 #include "bpf/placement/program.h"
 #include "tests/unit/expr.h"
 #include "tests/unit/support.h"
+#include "tests/unit/witness.h"
 
 enum { THREADS = 16, ROUNDS = 2000 };
 
@@ -113,23 +114,11 @@ static void start_threads(pthread_t *threads)
 		cr_assert_eq(pthread_create(&threads[i], NULL, hit_rounds, NULL), 0);
 }
 
-/* What the kernel's event counts itself, without a program. In virtual machines hits
- * have come to nobody for a while (doc/exactness/verdicts.md). */
-static void need_all_hits(void)
-{
-	uint64_t count;
-
-	cr_assert_eq(read(event, &count, sizeof(count)), sizeof(count));
-	if (count < THREADS * ROUNDS)
-		cr_skip_test("the breakpoint registers did not fire for %d hits",
-			     THREADS * ROUNDS - (int)count);
-}
-
 static void join_threads(const pthread_t *threads)
 {
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	need_all_hits();
+	witness_need(event, THREADS * ROUNDS);
 }
 
 static void run_threads(void)
