@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdbstub/inferior/proc.h"
+#include "gdbstub/base/buffer.h"
+#include "gdbstub/inferior/maps.h"
 
 struct thread_symbol {
 	struct symbol_wish wish; /* its name is ours */
@@ -53,6 +54,7 @@ static int add_one(struct thread_symbols *symbols, const char *name)
 	rows[symbols->count++] = (struct thread_symbol){.wish.name = copy};
 	qsort(rows, symbols->count, sizeof(*rows), compare_rows);
 	symbols->maps_hash = 0;
+	symbols->maps_number = 0;
 	return 0;
 }
 
@@ -68,14 +70,25 @@ int thread_symbols_add(struct thread_symbols *symbols, const char *const *names)
 /* FNV-1a. Never 0 but for what cannot be read. */
 static uint64_t hash_maps(const struct inferior *inferior)
 {
-	_cleanup_buffer_ struct buffer maps = {0};
+	_cleanup_buffer_ struct buffer own = {0};
 	uint64_t hash = 0xcbf29ce484222325;
+	const char *maps;
 
-	if (inferior_proc_file(inferior, "maps", &maps) < 0)
+	if (maps_read(inferior, &own, &maps) < 0)
 		return 0;
-	for (size_t i = 0; i < maps.len; i++)
-		hash = (hash ^ (unsigned char)maps.data[i]) * 0x100000001b3;
+	for (; *maps; maps++)
+		hash = (hash ^ (unsigned char)*maps) * 0x100000001b3;
 	return hash | 1;
+}
+
+/* gdb offers its symbols anew for each library of hundreds, all in one stop. */
+static bool are_read(struct thread_symbols *symbols, const struct inferior *inferior)
+{
+	const uint64_t number = maps_number(inferior);
+	const bool same = number != 0 && number == symbols->maps_number;
+
+	symbols->maps_number = number;
+	return same;
 }
 
 /* The wishes that are still open, sorted; *rows tells whose they are. */
@@ -97,10 +110,13 @@ void thread_symbols_read(struct thread_symbols *symbols, struct inferior *inferi
 {
 	_cleanup_free_ struct symbol_wish *wishes = NULL;
 	_cleanup_free_ size_t *rows = NULL;
-	uint64_t hash = hash_maps(inferior);
 	struct symbols *files;
+	uint64_t hash;
 	size_t count;
 
+	if (are_read(symbols, inferior))
+		return;
+	hash = hash_maps(inferior);
 	if (hash == 0 || hash == symbols->maps_hash || symbols->count == 0)
 		return;
 	wishes = calloc(symbols->count, sizeof(*wishes));

@@ -17,8 +17,9 @@
 struct thread_symbols {
 	struct thread_symbol *rows; /* sorted by name */
 	size_t count;
-	uint64_t maps_hash; /* of the mappings whose files were read last; 0: none */
-	bool from_client;   /* the client knew what the files do not tell */
+	uint64_t maps_hash;   /* of the mappings whose files were read last; 0: none */
+	uint64_t maps_number; /* ... as of maps.h, if they were read at all; 0: anew */
+	bool from_client;     /* the client knew what the files do not tell */
 };
 
 void thread_symbols_deinit(struct thread_symbols *symbols);

@@ -11,6 +11,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/base/rights.h"
 #include "gdbstub/inferior/compat.h"
+#include "gdbstub/inferior/maps.h"
 #include "gdbstub/symbols/ps.h"
 #include "gdbstub/symbols/threaddb_path.h"
 #include "gdbstub/symbols/tls.h"
@@ -43,7 +44,8 @@ static const struct {
 struct threaddb {
 	struct ps_prochandle ps;
 	struct thread_symbols symbols;
-	void *library; /* NULL: none is in use */
+	void *library;	  /* NULL: none is in use */
+	uint64_t refused; /* maps_number() when none fitted; 0: not known */
 	struct functions functions;
 	td_thragent_t *agent; /* valid with library */
 };
@@ -218,15 +220,12 @@ static struct error *try_part(struct threaddb *db, const char *part)
 	return error;
 }
 
-/* Loads a library that fits, unless that is done already. */
-static struct error *load_library(struct threaddb *db)
+static struct error *try_path(struct threaddb *db)
 {
 	_cleanup_free_ char *path = strdup(threaddb_path(db->ps.inferior->owner));
-	struct error *error = compat_refuse(db->ps.inferior);
+	struct error *error = NULL;
 	char *rest = NULL;
 
-	if (error || db->library)
-		return error;
 	for (char *part = path ? strtok_r(path, ":", &rest) : NULL; part;
 	     part = strtok_r(NULL, ":", &rest)) {
 		error_destroy(error);
@@ -236,6 +235,24 @@ static struct error *load_library(struct threaddb *db)
 	}
 	return error ? error
 		     : error_create(0, "no directory to load libthread_db from");
+}
+
+/* Loads a library that fits, unless that is done already. */
+static struct error *load_library(struct threaddb *db)
+{
+	struct error *error = compat_refuse(db->ps.inferior);
+
+	if (!error && !db->library)
+		error = try_path(db);
+	db->refused = error ? maps_number(db->ps.inferior) : 0;
+	return error;
+}
+
+/* Since then, neither the program has run nor the client told of a symbol: what was no
+ * fit is none now. */
+static bool is_refused(const struct threaddb *db)
+{
+	return db->refused != 0 && db->refused == maps_number(db->ps.inferior);
 }
 
 /* ---- symbols ---- */
@@ -249,7 +266,8 @@ const char *threaddb_new_symbols(struct inferior *inferior, bool again)
 	if (!db->library) {
 		if (again)
 			thread_symbols_ask_again(&db->symbols);
-		error_destroy(load_library(db));
+		if (!is_refused(db))
+			error_destroy(load_library(db));
 	}
 	if (!db->library && !inferior->owner->threaddb_path) {
 		thread_symbols_read(&db->symbols, inferior);
@@ -262,8 +280,12 @@ const char *threaddb_new_symbols(struct inferior *inferior, bool again)
 
 void threaddb_symbol(struct inferior *inferior, const char *name, uint64_t addr)
 {
-	if (inferior->threaddb)
-		thread_symbols_answer(&inferior->threaddb->symbols, name, addr);
+	struct threaddb *db = inferior->threaddb;
+
+	if (!db)
+		return;
+	thread_symbols_answer(&db->symbols, name, addr);
+	db->refused = 0;
 }
 
 /* ---- threads ---- */
