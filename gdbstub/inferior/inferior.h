@@ -136,7 +136,7 @@ struct inferior {
 					* it is not */
 	pid_t vfork_maker;	       /* ... and the thread that waits for it */
 	pid_t lender_group; /* takes the terminal back at the end; 0: not lent */
-	int mem_fd;	    /* /proc/PID/task/TID/mem, or -1 */
+	int mem_fd;	    /* /proc/PID/task/TID/mem; -1: not opened */
 	pid_t mem_tid;	    /* the TID */
 	struct maps *maps;  /* of maps.h; NULL: it is not kept */
 	struct client_memory *client_memory; /* mapped for the client (client_memory.h)

@@ -28,10 +28,11 @@ static int open_any(const struct inferior *inferior, pid_t *tid)
 	return fd;
 }
 
-void memory_open(struct inferior *inferior)
+/* At the first access: a child that is let go at once has none. */
+static void open_once(struct inferior *inferior)
 {
-	memory_close(inferior);
-	inferior->mem_fd = open_any(inferior, &inferior->mem_tid);
+	if (inferior->mem_fd < 0)
+		inferior->mem_fd = open_any(inferior, &inferior->mem_tid);
 }
 
 void memory_close(struct inferior *inferior)
@@ -146,6 +147,7 @@ static size_t move_memory(struct inferior *inferior, uint64_t addr, void *data,
 {
 	size_t done = 0;
 
+	open_once(inferior);
 	while (done < len) {
 		ssize_t n = move_part(inferior->mem_fd, addr + done,
 				      (char *)data + done, len - done, write_it);

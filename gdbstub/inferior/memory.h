@@ -21,11 +21,9 @@ int inferior_write(struct inferior *inferior, uint64_t addr, const void *data,
 		   size_t len);
 
 /**
- * Opens /proc/PID/task/TID/mem of a thread that has not ended (again). It stays with
- * the address space that the process has now; after an exec it must be opened again. A
- * failure leaves mem_fd at -1.
+ * The memory's file is opened at the first access. It stays with the address space that
+ * the process has then: this closes it after an exec.
  */
-void memory_open(struct inferior *inferior);
 void memory_close(struct inferior *inferior);
 
 #endif

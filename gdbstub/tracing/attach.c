@@ -20,7 +20,6 @@
 #include "gdbstub/tracing/inferiors.h"
 #include "gdbstub/inferior/late.h"
 #include "gdbstub/tracing/leaving.h"
-#include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/tracing/resume.h"
 #include "gdbstub/inferior/thread.h"
@@ -392,7 +391,6 @@ static struct error *take_all_threads(struct inferior *inferior)
 	if (TAILQ_EMPTY(&inferior->threads))
 		return error_create(0, "Process %d ended while attaching",
 				    inferior->pid);
-	memory_open(inferior);
 	warn_of_late(inferior);
 	return NULL;
 }

@@ -240,7 +240,7 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 	thread_set_group(thread, inferior->pid);
 	thread->running = false;
 	thread->injected_signal = 0;
-	memory_open(inferior);
+	memory_close(inferior);
 	inferior_forget_threaddb(inferior);
 	compat_find_out(inferior);
 	event->kind = EVENT_EXEC;

@@ -66,7 +66,6 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&inferiors->list, inferior, link);
-	memory_open(inferior);
 	return inferior;
 }
 

@@ -394,12 +394,6 @@ int __wrap_inferior_write(struct inferior *inferior, uint64_t addr, const void *
 	return 0;
 }
 
-REPLACES(memory_open);
-void __wrap_memory_open(struct inferior *inferior)
-{
-	inferior->mem_fd = -1;
-}
-
 /* ---- coming and going ---- */
 
 REPLACES(inferior_attach);
