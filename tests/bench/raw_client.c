@@ -7,7 +7,8 @@
  * sends the packets on a connection that has been made and needs no acknowledgements,
  * COUNT times, each after the reply to the one before it, and prints the seconds that
  * those which begin with + have taken, for one time. A packet that ends with ^C is
- * followed by an interrupt at once. A reply that is an error, or none of a stop or of
+ * followed by an interrupt at once; one that ends with @ has there the process that the
+ * stop before it told of as forked. A reply that is an error, or none of a stop or of
  * what was asked for, ends it.
  */
 #include <errno.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 enum { PACKET_SIZE = 1 << 16 };
+
+static char reply[PACKET_SIZE]; /* the last one */
 
 struct packet {
 	char *bytes;
@@ -61,25 +64,25 @@ static struct packet frame(const char *text)
 }
 
 /* Lets console output pass: it is no reply. */
-static int is_console(const char *reply)
+static int is_console(void)
 {
 	return reply[1] == 'O' && reply[2] != 'K';
 }
 
-static void receive(int fd, char *reply, size_t room)
+static void receive(int fd)
 {
 	size_t size = 0;
 	char *end;
 
 	for (;;) {
-		ssize_t count = read(fd, reply + size, room - 1 - size);
+		ssize_t count = read(fd, reply + size, sizeof(reply) - 1 - size);
 
 		if (count <= 0)
 			fail("connection", count ? strerror(errno) : "closed");
 		size += (size_t)count;
 		reply[size] = 0;
 		end = strchr(reply, '#');
-		while (end && end + 2 < reply + size && is_console(reply)) {
+		while (end && end + 2 < reply + size && is_console()) {
 			size -= (size_t)(end + 3 - reply);
 			memmove(reply, end + 3, size + 1);
 			end = strchr(reply, '#');
@@ -89,22 +92,60 @@ static void receive(int fd, char *reply, size_t room)
 	}
 }
 
+/* A run of a digit is its number and what follows it ("Debugging with GDB", appendix E,
+ * "Overview"). */
+static void copy_unpacked(char *to, const char *end, const char *from)
+{
+	for (; *from != '.' && to < end; from++) {
+		int more = from[0] == '*' && from[1] ? *++from - 29 : 0;
+
+		if (more == 0)
+			*to++ = *from;
+		for (; more > 0 && to < end; more--, to++)
+			*to = to[-1];
+	}
+	*to = 0;
+}
+
+/* "T05fork:pPID.TID;...": the packet with the PID. */
+static struct packet of_child(const char *text)
+{
+	const char *child = strstr(reply, "fork:p");
+	const size_t length = strlen(text) - 1;
+	char whole[256];
+
+	if (!child || length > sizeof(whole) / 2)
+		fail("no fork", reply);
+	memcpy(whole, text, length);
+	copy_unpacked(whole + length, whole + sizeof(whole) - 1,
+		      child + strlen("fork:p"));
+	return frame(whole);
+}
+
 static double exchange(int fd, const struct packet *packet)
 {
-	static char reply[PACKET_SIZE];
 	double start = now();
 
 	if (write(fd, packet->bytes, packet->size) != (ssize_t)packet->size)
 		fail("write", strerror(errno));
-	receive(fd, reply, sizeof(reply));
+	receive(fd);
 	if (reply[1] == 'E' || reply[1] == '#' || reply[1] == 'W' || reply[1] == 'X')
 		fail(packet->bytes, reply);
 	return packet->is_timed ? now() - start : 0;
 }
 
+static double exchange_text(int fd, const char *text)
+{
+	struct packet packet = of_child(text);
+	const double time = exchange(fd, &packet);
+
+	free(packet.bytes);
+	return time;
+}
+
 int main(int argc, char **argv)
 {
-	int count = argc - 3;
+	const int count = argc - 3, fd = argc > 1 ? atoi(argv[1]) : -1;
 	struct packet *packets =
 		count > 0 ? calloc((size_t)count, sizeof(*packets)) : NULL;
 	double total = 0;
@@ -112,10 +153,12 @@ int main(int argc, char **argv)
 	if (!packets)
 		fail("usage", "raw_client FD COUNT PACKET...");
 	for (int i = 0; i < count; i++)
-		packets[i] = frame(argv[3 + i]);
+		if (!strchr(argv[3 + i], '@'))
+			packets[i] = frame(argv[3 + i]);
 	for (long turn = atol(argv[2]); turn > 0; turn--)
 		for (int i = 0; i < count; i++)
-			total += exchange(atoi(argv[1]), &packets[i]);
+			total += packets[i].bytes ? exchange(fd, &packets[i])
+						  : exchange_text(fd, argv[3 + i]);
 	printf("%.9f\n", total / (double)atol(argv[2]));
 	return 0;
 }

@@ -8,7 +8,8 @@
  * starts the program, tells its port, and serves one client. It knows vCont;s and
  * vCont;c (a system call to resume, one to wait, and one for the registers), Z0 and z0
  * (a trap is in the text from Z0 to z0), and m; what else the client asks for, it says
- * OK to. It checks nothing.
+ * OK to. It checks nothing. Forked children it lets go, as each server has to whose
+ * traps they would have, and passes SIGCHLD on.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -65,14 +66,41 @@ static void leave_trap(struct floor *floor, struct user_regs_struct *regs)
 	ptrace(PTRACE_SETREGSET, floor->pid, (void *)1, &iov);
 }
 
+static void let_child_go(const struct floor *floor)
+{
+	unsigned long child = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, floor->pid, NULL, &child);
+	waitpid((pid_t)child, NULL, __WALL);
+	ptrace(PTRACE_DETACH, (pid_t)child, NULL, NULL);
+}
+
+static int resume_to_stop(const struct floor *floor, int request)
+{
+	int status, signal = 0, goes_on;
+
+	do {
+		ptrace(request, floor->pid, NULL, (void *)(long)signal);
+		waitpid(floor->pid, &status, __WALL);
+		signal = WSTOPSIG(status) == SIGCHLD ? SIGCHLD : 0;
+		goes_on = WIFSTOPPED(status) &&
+			  (signal || status >> 16 == PTRACE_EVENT_FORK);
+		if (goes_on && !signal)
+			let_child_go(floor);
+	} while (goes_on);
+	return status;
+}
+
 /* As long as what a server says. */
 static void resume(struct floor *floor, int request)
 {
 	struct user_regs_struct regs;
-	int status;
+	const int status = resume_to_stop(floor, request);
 
-	ptrace(request, floor->pid, NULL, NULL);
-	waitpid(floor->pid, &status, __WALL);
+	if (!WIFSTOPPED(status)) {
+		floor->used = (size_t)sprintf(floor->reply, "W00");
+		return;
+	}
 	fetch(floor, &regs);
 	leave_trap(floor, &regs);
 	floor->used = (size_t)sprintf(
@@ -177,7 +205,8 @@ static void start(struct floor *floor, char **argv)
 		_exit(127);
 	}
 	waitpid(floor->pid, NULL, 0);
-	ptrace(PTRACE_SETOPTIONS, floor->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SETOPTIONS, floor->pid, NULL,
+	       (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK));
 	snprintf(path, sizeof(path), "/proc/%d/mem", floor->pid);
 	floor->memory = open(path, O_RDWR | O_CLOEXEC);
 }

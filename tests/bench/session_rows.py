@@ -57,10 +57,11 @@ class Client(rsp.Client):
     """A client of a server with a program that has been let go to turn(). What is timed is
     left to raw_client, which is quicker."""
 
-    def __init__(self, server):
+    def __init__(self, server, features=""):
         super().__init__(server)
-        self.ask("qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+")
+        self.ask("qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+;" + features)
         self.ask("QStartNoAckMode")
+        self.ask("QPassSignals:14")  # SIGCHLD
         self.acks = False
 
     def go_to(self, address):
@@ -225,10 +226,17 @@ timed(walk, 1)'''), "replay"),
         ]
 
     def life_rows(self, many):
+        size, libraries = (4, 10) if self.quick else (500, 300)
         return [
             Row("threads made", 1.0, lambda s: self.run_to_end(s, "threads", many)),
-            Row("forks", 1.0, lambda s: self.run_to_end(s, "forks", many // 2)),
-            Row("start, to main", 1.0, self.gdb_start, "replay"),
+            Row("forks that the client is told of", 1.0,
+                lambda s: self.raw_forks(s, many // 2)),
+            Row("forks that it does not ask for", 1.0,
+                lambda s: self.run_to_end(s, "forks", many // 2), "kernel"),
+            Row("start, to main", 1.0, lambda s: self.gdb_start(s, self.session), "replay"),
+            Row(f"start with {libraries} libraries, to main", 1.0,
+                lambda s: self.gdb_start(s, self.with_libraries(libraries)), "replay"),
+            Row(f"remote get of {size} MiB", 1.0, lambda s: self.get_file(s, size)),
         ]
 
     @staticmethod
@@ -237,10 +245,10 @@ timed(walk, 1)'''), "replay"),
 
     # ---- by a raw client ----
 
-    def raw(self, server, what, count, action):
+    def raw(self, server, what, count, action, features=""):
         """@action takes the client and the thread that is at turn()."""
         with measure.Server(server, self.session, what, count) as running:
-            client = Client(running)
+            client = Client(running, features)
             client.ask("?")
             result = action(client, client.go_to(self.at["turn"]))
             client.close()
@@ -269,6 +277,11 @@ timed(walk, 1)'''), "replay"),
                 yield f"+vCont;s:{thread}"
         return self.crowd_client(server, 0, lambda client, thread, slide: client.timed(
             self.raw_client, 3, *packets(thread, slide)))
+
+    def raw_forks(self, server, count):
+        """The children are let go, as gdb does."""
+        return self.raw(server, "forks", 2 * count, lambda client, _: client.timed(
+            self.raw_client, count, "+vCont;c", "+D;@"), features="fork-events+;vfork-events+")
 
     def crowd_client(self, server, threads, action):
         """All threads have been made, and the first one is at turn()."""
@@ -347,16 +360,47 @@ timed(walk, 1)'''), "replay"),
                                'begin("break main", "continue", "set var go = 1", "break turn", '
                                '"continue")\n' + script)
 
-    def gdb_start(self, server):
+    def get_file(self, server, mib):
+        """By gdb, which asks for it piece by piece (vFile:pread)."""
+        source = pathlib.Path(self.directory.name, f"file-{mib}")
+        if not source.exists():
+            piece = os.urandom(1 << 20)
+            with source.open("wb") as file:
+                for _ in range(mib):
+                    file.write(piece)
         with measure.Server(server, self.session, "loop", 10) as running:
-            return self.gdb_at(running, self.session, '''
+            return self.gdb_at(running, self.session, f'''
+begin()
+timed(lambda: run("remote get {source} /dev/null"), 1)''')
+
+    def with_libraries(self, count):
+        """A program that needs so many."""
+        place = pathlib.Path(self.directory.name, f"libraries-{count}")
+        program = place / "main"
+        if not program.exists():
+            place.mkdir()
+            build = [os.environ.get("CC", "cc"), "-g", "-O1"]
+            for number in range(count):
+                source = place / f"{number}.c"
+                source.write_text(f"int number{number}(void) {{ return {number}; }}\n")
+                subprocess.run([*build, "-shared", "-fPIC", source, "-o",
+                                place / f"libnumber{number}.so"], check=True)
+            source = place / "main.c"
+            source.write_text("int main(void) { return 0; }\n")
+            subprocess.run([*build, source, "-o", program, f"-L{place}", f"-Wl,-rpath,{place}",
+                            "-Wl,--no-as-needed",
+                            *(f"-lnumber{number}" for number in range(count))], check=True)
+        return program
+
+    def gdb_start(self, server, program):
+        with measure.Server(server, program, "loop", 10) as running:
+            return self.gdb_at(running, program, '''
 def start():
     begin("tbreak main", "continue")
 timed(start, 1)''')
 
     def run_to_end(self, server, what, count):
         def to_end(client, _):
-            client.expect("OK", "QPassSignals:14")  # SIGCHLD
             start = time.monotonic()
             reply = client.ask("vCont;c")
             if not re.match("W00?(;|$)", reply):
