@@ -386,12 +386,16 @@ void bpf_kernel_drain(struct bpf_kernel *kernel)
 
 int bpf_kernel_take_location(struct bpf_kernel *kernel)
 {
-	for (unsigned int i = 0; i < BPF_LOCATIONS_MAX; i++) {
-		uint64_t bit = UINT64_C(1) << (i % 64);
+	for (unsigned int word = 0; word <= BPF_LOCATIONS_MAX / 64; word++) {
+		const uint64_t free_ones = ~kernel->taken[word];
+		unsigned int i;
 
-		if (kernel->taken[i / 64] & bit)
+		if (free_ones == 0)
 			continue;
-		kernel->taken[i / 64] |= bit;
+		i = 64 * word + (unsigned int)__builtin_ctzll(free_ones);
+		if (i >= BPF_LOCATIONS_MAX)
+			break;
+		kernel->taken[word] |= UINT64_C(1) << (i % 64);
 		kernel->shared->locations[i] = (struct bpf_location){0};
 		return (int)i;
 	}

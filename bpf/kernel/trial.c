@@ -356,11 +356,12 @@ struct error *trial_open_probe(const struct trial *trial,
 {
 	struct inferiors nobody;
 	struct inferior child = as_inferior(trial, &nobody);
+	_cleanup_(uprobe_file_deinit) struct uprobe_file file = {0};
 	struct uprobe_target target;
 	struct error *error;
 
 	error = uprobe_target_find(&child, (uintptr_t)place->function, place->len,
-				   &target);
+				   &file, &target);
 	if (error)
 		return error;
 	target.cookie = TRIAL_COOKIE;

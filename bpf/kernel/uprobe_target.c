@@ -85,28 +85,62 @@ static int open_by_mapping(const char *path, const struct mapping *mapping)
 	return open_mapped(path, mapping);
 }
 
-/* Sets the target's path. */
-static struct error *open_target(const struct inferior *inferior,
-				 const struct mapping *mapping, int *fd,
-				 struct uprobe_target *ret)
+static struct error *no_file(const struct mapping *mapping, int err)
 {
-	_cleanup_free_ char *command = NULL;
+	_cleanup_free_ char *command = setcap_command("cap_checkpoint_restore");
 
-	ret->path = path_by_mapping(inferior, mapping);
-	*fd = open_by_mapping(ret->path, mapping);
-	if (*fd < 0) {
-		free(ret->path);
-		ret->path = path_by_name(inferior, mapping);
-		*fd = open_mapped(ret->path, mapping);
-	}
-	if (*fd >= 0)
-		return NULL;
-	command = setcap_command("cap_checkpoint_restore");
-	return error_create(-*fd,
+	return error_create(-err,
 			    "its file %.*s cannot be reached (one that was deleted or "
 			    "replaced needs root, or: %s)",
 			    mapping->name_len, mapping->name,
 			    command ? command : "setcap");
+}
+
+/* ---- the last file ---- */
+
+void uprobe_file_deinit(struct uprobe_file *file)
+{
+	if (file->path)
+		close(file->fd);
+	free(file->path);
+	*file = (struct uprobe_file){0};
+}
+
+/* A name may be another file's in the next moment. */
+static bool is_last(const struct uprobe_file *last, const struct inferior *inferior,
+		    const struct mapping *mapping)
+{
+	return last->path && last->maps_number != 0 && last->pid == inferior->pid &&
+	       last->maps_number == maps_number(inferior) &&
+	       last->start == mapping->start && last->end == mapping->end;
+}
+
+static struct error *open_file(const struct inferior *inferior,
+			       const struct mapping *mapping, struct uprobe_file *last)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (is_last(last, inferior, mapping))
+		return NULL;
+	uprobe_file_deinit(last);
+	path = path_by_mapping(inferior, mapping);
+	fd = open_by_mapping(path, mapping);
+	*last = (struct uprobe_file){.pid = inferior->pid,
+				     .maps_number = maps_number(inferior),
+				     .start = mapping->start,
+				     .end = mapping->end};
+	if (fd < 0) {
+		free(path);
+		path = path_by_name(inferior, mapping);
+		fd = open_mapped(path, mapping);
+		last->maps_number = 0;
+	}
+	if (fd < 0)
+		return no_file(mapping, fd);
+	last->fd = fd;
+	last->path = take_ptr(path);
+	return NULL;
 }
 
 static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned int len,
@@ -125,10 +159,10 @@ static struct error *compare(struct inferior *inferior, uint64_t addr, unsigned 
 }
 
 static struct error *find_target(struct inferior *inferior, uint64_t addr,
-				 unsigned int len, struct uprobe_target *ret)
+				 unsigned int len, struct uprobe_file *last,
+				 struct uprobe_target *ret)
 {
 	_cleanup_buffer_ struct buffer own = {0};
-	_cleanup_close_ int fd = -1;
 	struct mapping mapping;
 	struct error *error;
 	const char *maps;
@@ -144,17 +178,22 @@ static struct error *find_target(struct inferior *inferior, uint64_t addr,
 		return error_create(0, "%s", why_not(&mapping));
 	ret->file = mapping.file;
 	ret->offset = mapping.offset + (addr - mapping.start);
-	error = open_target(inferior, &mapping, &fd, ret);
-	return error ? error : compare(inferior, addr, len, fd, ret);
+	error = open_file(inferior, &mapping, last);
+	if (error)
+		return error;
+	ret->path = strdup(last->path);
+	return ret->path ? compare(inferior, addr, len, last->fd, ret)
+			 : error_create(ENOMEM, "a uprobe");
 }
 
 struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
-				 unsigned int len, struct uprobe_target *ret)
+				 unsigned int len, struct uprobe_file *last,
+				 struct uprobe_target *ret)
 {
 	struct error *error;
 
 	*ret = (struct uprobe_target){0};
-	error = find_target(inferior, addr, len, ret);
+	error = find_target(inferior, addr, len, last, ret);
 	if (!error)
 		return NULL;
 	uprobe_target_deinit(ret);

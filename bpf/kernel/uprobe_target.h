@@ -21,14 +21,27 @@ struct uprobe_target {
 	uint64_t cookie; /* what a multi link's program is told (emit_where.c) */
 };
 
+/** The file of the mapping that was asked about last: of hundreds of places, most are
+ * in it. All zero: none. */
+struct uprobe_file {
+	char *path; /* NULL: none */
+	int fd;
+	pid_t pid;
+	uint64_t maps_number, start, end; /* of the mapping */
+};
+
+/** Forgets it. */
+void uprobe_file_deinit(struct uprobe_file *file);
+
 /**
  * Finds the place of an instruction of @len bytes. It must be in a private mapping of
  * a file that the program cannot write to, and be what the file has there: the kernel
  * runs the file's instruction. Planted traps are not seen. The error says what else
- * the memory is.
+ * the memory is. @last is used, and set.
  */
 struct error *uprobe_target_find(struct inferior *inferior, uint64_t addr,
-				 unsigned int len, struct uprobe_target *ret);
+				 unsigned int len, struct uprobe_file *last,
+				 struct uprobe_target *ret);
 /** Legal after a failed find, and twice. */
 void uprobe_target_deinit(struct uprobe_target *target);
 

@@ -84,7 +84,11 @@ static struct bpf_location *shared_of(const struct uprobe_placement *placement)
 
 static void placement_free(struct uprobe_placement *placement)
 {
-	TAILQ_REMOVE(&placement->state->open, placement, link);
+	struct uprobe *state = placement->state;
+
+	TAILQ_REMOVE(&state->open, placement, link);
+	if (TAILQ_EMPTY(&state->open))
+		uprobe_file_deinit(&state->file);
 	location_pad_destroy(&placement->pad);
 	uprobe_target_deinit(&placement->target);
 	free(placement);
@@ -212,7 +216,8 @@ static struct error *prepare(struct uprobe_placement *placement,
 					"kernel would take out");
 	if (!error)
 		error = uprobe_target_find(location->inferior, location->addr,
-					   placement->undo.len, &placement->target);
+					   placement->undo.len, &placement->state->file,
+					   &placement->target);
 	if (!error)
 		error = uprobe_check_sequence(placement, location);
 	if (!error && uprobe_note_insn(placement, location) < 0)

@@ -63,7 +63,8 @@ struct uprobe {
 	struct background_close *closer;
 	struct hit_costs costs;
 	bool costs_known;
-	struct undone undone; /* by the stop that is being looked at */
+	struct uprobe_file file; /* while any is open */
+	struct undone undone;	 /* by the stop that is being looked at */
 };
 
 #endif

@@ -55,14 +55,15 @@ rlim_t descriptors_reserve(rlim_t limit)
 	return limit / RESERVE_SHARE < RESERVE ? limit / RESERVE_SHARE : RESERVE;
 }
 
-/* The kernel gives out the lowest free number: all below it are in use. */
+/* The kernel gives out the lowest free number: all below it are in use. If standard
+ * input is closed, that is free. */
 bool descriptors_are_short(void)
 {
 	rlim_t limit = current_limit();
-	int fd _cleanup_close_ = eventfd(0, EFD_CLOEXEC);
+	int fd _cleanup_close_ = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 
 	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE;
+		return errno == EMFILE;
 	return (rlim_t)fd >= limit - descriptors_reserve(limit);
 }
 

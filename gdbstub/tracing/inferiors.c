@@ -66,6 +66,7 @@ struct inferior *inferior_create(struct inferiors *inferiors, pid_t pid, bool at
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&inferiors->list, inferior, link);
+	maps_outdate(inferiors);
 	return inferior;
 }
 

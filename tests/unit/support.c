@@ -106,13 +106,14 @@ int load_for_uprobe(const struct uprobe_options *options, const struct bpf_insn 
 struct error *find_target(pid_t pid, const void *addr, unsigned int len,
 			  struct uprobe_target *target)
 {
+	_cleanup_(uprobe_file_deinit) struct uprobe_file file = {0};
 	_cleanup_close_ int memory = proc_open_memory(pid);
 	struct inferiors nobody;
 	struct inferior inferior = {
 		.pid = pid, .arch = arch_native(), .owner = &nobody, .mem_fd = memory};
 
 	inferiors_init(&nobody);
-	return uprobe_target_find(&inferior, (uintptr_t)addr, len, target);
+	return uprobe_target_find(&inferior, (uintptr_t)addr, len, &file, target);
 }
 
 /* Links to several uprobes came with Linux 6.6. */

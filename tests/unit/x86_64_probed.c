@@ -113,10 +113,11 @@ siginfo_t resume(enum __ptrace_request request)
 
 static void open_probe(const char *place)
 {
+	_cleanup_(uprobe_file_deinit) struct uprobe_file file = {0};
 	struct uprobe_target target;
 
 	skip_unless(uprobe_target_find(&fixture.tracee.inferior, (uintptr_t)place, 1,
-				       &target));
+				       &file, &target));
 	target.cookie = (uint64_t)fixture.location;
 	fixture.fd =
 		uprobe_event_open(&fixture.options, &target,
