@@ -38,7 +38,7 @@ enum {
 	PRINT_TURNS = 4,
 	IDLE = 50,	     /* ms without anything to do, for the trial of engines */
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
-	FIRST_OF_CLIENT = 4, /* descriptors that are polled, before the client's */
+	OTHERS_MAX = 4,	     /* descriptors that are polled, besides the client's */
 };
 
 /* ---- the program ---- */
@@ -205,7 +205,9 @@ static void serve_client(struct server *server)
 		case CONNECTION_NOTHING:
 			return;
 		case CONNECTION_PACKET:
+			server->run.inferiors.quiet = first && server->quiet;
 			on_packet(server, packet);
+			server->run.inferiors.quiet = false;
 			break;
 		case CONNECTION_INTERRUPT:
 			client_interrupt(&server->client);
@@ -286,37 +288,59 @@ static int accesses_fd(const struct server *server)
 	return server->counting ? -1 : access_log_fd(server->client.accesses);
 }
 
+/* What is to be waited for. */
+struct work {
+	struct pollfd fds[OTHERS_MAX + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
+	nfds_t count;
+};
+
+/* Also rows without a descriptor would cost time at each packet. Its row, or none. */
+static const struct pollfd *add_input(struct work *work, int fd)
+{
+	if (fd < 0)
+		return NULL;
+	work->fds[work->count] = (struct pollfd){.fd = fd, .events = POLLIN};
+	return &work->fds[work->count++];
+}
+
+static void add_client(const struct server *server, struct work *work)
+{
+	struct pollfd *fds = work->fds + work->count;
+
+	work->count += server->client.connection
+			       ? connection_poll(server->client.connection, fds)
+			       : listener_poll(&server->listener, fds);
+}
+
+static bool any_is_ready(const struct work *work, nfds_t first)
+{
+	for (nfds_t i = first; i < work->count; i++)
+		if (work->fds[i].revents)
+			return true;
+	return false;
+}
+
 static void wait_for_work(struct server *server)
 {
-	struct pollfd fds[FIRST_OF_CLIENT + LISTENER_SOCKETS_MAX + CONNECTION_POLL_FDS];
-	nfds_t count = FIRST_OF_CLIENT;
-	bool client = false;
+	const struct pollfd *signals, *terminal;
+	struct work work = {.count = 0};
+	nfds_t others;
 
-	fds[0] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = print_fd(server), .events = POLLIN};
-	fds[2] = (struct pollfd){.fd = accesses_fd(server), .events = POLLIN};
-	fds[3] = (struct pollfd){.fd = program_terminal_fd(&server->client),
-				 .events = POLLIN};
-	if (server->client.connection) {
-		connection_poll(server->client.connection, fds + count);
-		/* A socket need not be looked at twice for nothing. */
-		if (fds[count + 1].events == 0 && fds[count + 1].fd == fds[count].fd)
-			fds[count + 1].fd = -1;
-		count += CONNECTION_POLL_FDS;
-	} else {
-		count += listener_poll(&server->listener, fds + count);
-	}
+	signals = add_input(&work, server->signal_fd);
+	terminal = add_input(&work, program_terminal_fd(&server->client));
+	add_input(&work, print_fd(server));
+	add_input(&work, accesses_fd(server));
+	others = work.count;
+	add_client(server, &work);
 	server->quiet = false;
-	if (poll_or_try_engines(server, fds, count) < 0)
+	if (poll_or_try_engines(server, work.fds, work.count) < 0)
 		return;
-	server->quiet = !fds[0].revents;
-	if (fds[0].revents)
+	server->quiet = !signals->revents;
+	if (signals->revents)
 		take_signals(server);
-	if (fds[3].revents)
+	if (terminal && terminal->revents)
 		program_terminal_read(&server->client);
-	for (nfds_t i = FIRST_OF_CLIENT; i < count; i++)
-		client |= fds[i].revents != 0;
-	if (client && server->client.connection)
+	if (any_is_ready(&work, others) && server->client.connection)
 		serve_client(server);
 }
 

@@ -93,12 +93,17 @@ static bool congested(const struct connection *connection)
 	return connection->out.len > OUT_LIMIT;
 }
 
-void connection_poll(const struct connection *connection, struct pollfd *fds)
+unsigned int connection_poll(const struct connection *connection, struct pollfd *fds)
 {
+	const bool waits = connection->out.len > 0;
+
 	fds[0] = (struct pollfd){.fd = connection->in_fd,
 				 .events = congested(connection) ? 0 : POLLIN};
+	if (!waits && connection->out_fd == connection->in_fd)
+		return 1;
 	fds[1] = (struct pollfd){.fd = connection->out_fd,
-				 .events = connection->out.len > 0 ? POLLOUT : 0};
+				 .events = waits ? POLLOUT : 0};
+	return 2;
 }
 
 static bool would_block(void)
@@ -424,12 +429,16 @@ static void discard_requests(struct connection *connection)
 static bool wait_for_client(const struct connection *connection)
 {
 	struct pollfd fds[CONNECTION_POLL_FDS];
+	const unsigned int count = connection_poll(connection, fds);
+	const struct pollfd *output = &fds[count - 1];
 
-	connection_poll(connection, fds);
-	if (connection->eof)
-		fds[0].fd = -1; /* it would always be ready */
-	poll(fds, CONNECTION_POLL_FDS, DELIVERY_CHECK);
-	return !(fds[1].revents & (POLLERR | POLLHUP));
+	/* At its end, input would always be ready. */
+	if (connection->eof && count > 1)
+		fds[0].fd = -1;
+	else if (connection->eof)
+		fds[0].events = 0;
+	poll(fds, count, DELIVERY_CHECK);
+	return !(output->revents & (POLLERR | POLLHUP));
 }
 
 /* Reads, too: closing a socket that holds unread bytes resets it, and what is on its

@@ -23,8 +23,9 @@ struct connection *connection_create(int in_fd, int out_fd);
 void connection_destroy(struct connection *connection);
 
 enum { CONNECTION_POLL_FDS = 2 };
-/** Fills in CONNECTION_POLL_FDS rows. */
-void connection_poll(const struct connection *connection, struct pollfd *fds);
+/** Fills in at most CONNECTION_POLL_FDS rows, input's first; returns their number. A
+ * socket is looked at twice only while output waits. */
+unsigned int connection_poll(const struct connection *connection, struct pollfd *fds);
 /** Takes what poll saw: reads and writes as much as goes without waiting. */
 void connection_io(struct connection *connection);
 

@@ -24,17 +24,30 @@ void inferiors_changed(struct inferiors *inferiors)
 	inferiors->changed = true;
 }
 
+/* What was known of a moment ago holds for the first wait after it. */
+static bool is_quiet(struct inferiors *inferiors)
+{
+	const bool quiet = inferiors->quiet;
+
+	inferiors->quiet = false;
+	return quiet;
+}
+
 /* A SIGCHLD that comes after this one was taken, and before the wait, stays pending. */
-static bool may_have_changed(struct inferiors *inferiors)
+static bool sigchld_has_come(void)
 {
 	const struct timespec at_once = {0};
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
+	return sigtimedwait(&set, NULL, &at_once) == SIGCHLD;
+}
+
+static bool may_have_changed(struct inferiors *inferiors)
+{
 	if (!inferiors->told_by_sigchld ||
-	    (!inferiors->quiet && !inferiors->changed &&
-	     sigtimedwait(&set, NULL, &at_once) == SIGCHLD))
+	    (!is_quiet(inferiors) && !inferiors->changed && sigchld_has_come()))
 		inferiors->changed = true;
 	return inferiors->changed;
 }
