@@ -217,8 +217,9 @@ static struct error *location_update(struct breakpoints *breakpoints,
 		error = error_create(-err, "breakpoint");
 	else
 		handed_count_bind(breakpoints, location);
-	if (!error && !stays)
-		error = install_if_possible(breakpoints, location);
+	if (!error)
+		error = stays ? location_switch_on(breakpoints, location)
+			      : install_if_possible(breakpoints, location);
 	if (error) {
 		location_take_out(location, false);
 		location_destroy(breakpoints, location);
@@ -407,8 +408,10 @@ void breakpoints_remove(struct breakpoints *breakpoints, enum breakpoint_type ty
 
 		if (is_common(type, inferior, other))
 			location = location_find(other->breakpoints, type, addr, len);
-		if (location)
-			location->wanted = false;
+		if (!location)
+			continue;
+		location->wanted = false;
+		other->breakpoints->any_unwanted = true;
 	}
 }
 

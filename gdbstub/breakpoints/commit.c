@@ -142,6 +142,15 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	return location_switch(location, LOCATION_IN);
 }
 
+struct error *location_switch_on(struct breakpoints *breakpoints,
+				 struct location *location)
+{
+	return location->state == LOCATION_SUSPENDED &&
+			       !breakpoints->engines->others_run
+		       ? location_commit(breakpoints, location)
+		       : NULL;
+}
+
 bool locations_are_outdated(const struct breakpoints *breakpoints)
 {
 	const struct location *location;

@@ -18,6 +18,11 @@ void locations_move_outdated(struct breakpoints *breakpoints);
  * follow, so unwanted locations are merely switched off.
  */
 struct error *breakpoints_commit(struct breakpoints *breakpoints, bool stepping);
+/** For this location alone, which is wanted, and only if it was switched off: the
+ * client has time at a stop, and none when the program goes on. Not while others may
+ * run: they would have to be halted. */
+struct error *location_switch_on(struct breakpoints *breakpoints,
+				 struct location *location);
 /** Would breakpoints_commit have anything to do? */
 bool breakpoints_need_commit(const struct breakpoints *breakpoints);
 

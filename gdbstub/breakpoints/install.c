@@ -56,13 +56,16 @@ static bool is_shortage(const struct error *error)
 
 /*
  * Of what nobody wants now, some is taken out: the client removes all its breakpoints
- * at a stop, and most of them come again. Was there any?
+ * at a stop, and most of them come again. May there be room now? Thousands of locations
+ * are not gone through for each one that there is no room for.
  */
 static bool give_back_some(struct breakpoints *breakpoints)
 {
 	unsigned int count = 0;
 	struct location *location;
 
+	if (!breakpoints->any_unwanted)
+		return false;
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (location->wanted || location->state == LOCATION_OUT ||
 		    !location->engine->ops->give_back || count == GIVEN_BACK_AT_ONCE)
@@ -70,18 +73,17 @@ static bool give_back_some(struct breakpoints *breakpoints)
 		location_take_out(location, false);
 		count++;
 	}
+	breakpoints->any_unwanted = count > 0;
 	engines_give_back(breakpoints->engines);
-	return count > 0;
+	return true;
 }
 
 static struct error *insert_by(struct breakpoints *breakpoints,
 			       struct location *location, struct engine *engine)
 {
 	struct error *error = engine->ops->insert(engine, location);
-	bool more = true;
 
-	while (more && is_shortage(error)) {
-		more = give_back_some(breakpoints);
+	while (is_shortage(error) && give_back_some(breakpoints)) {
 		error_destroy(error);
 		error = engine->ops->insert(engine, location);
 	}

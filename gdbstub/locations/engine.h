@@ -124,7 +124,8 @@ struct location {
 	unsigned int trap_len;	/* ... which takes so many bytes, */
 	unsigned int trap_span; /* and so many, with what follows, make it work */
 	bool doubtful; /* ... others' traps that are there have come or gone since */
-	enum trap_fate fate;	     /* what has become of that */
+	enum trap_fate fate;  /* what has become of that */
+	uint64_t switched_in; /* breakpoints.period + 1: it was switched on then */
 	unsigned int dropped, moved; /* how often it was put in anew for that */
 	uint64_t lifted_in;	     /* engines.shadow_round + 1: lifted, and in the
 				      * shadow */

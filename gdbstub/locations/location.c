@@ -135,8 +135,10 @@ struct error *location_switch(struct location *location, enum location_state sta
 				    (uintmax_t)location->addr,
 				    state == LOCATION_IN ? "on" : "off", ops->name);
 	location->state = state;
-	if (state == LOCATION_IN)
+	if (state == LOCATION_IN) {
 		location->fate = TRAP_PLANTED;
+		location->switched_in = location->inferior->breakpoints->period + 1;
+	}
 	traps_changed(location);
 	return NULL;
 }

@@ -34,8 +34,11 @@ struct breakpoints {
 	TAILQ_HEAD(old_trap_list, old_trap) old_traps; /* old_traps.h */
 	struct table old_by_addr;
 	bool inspected;	   /* since the last resume, its traps (trap_inspection.h) */
+	uint64_t period;   /* grows with each stop that is told, and each resume */
 	bool swept;	   /* since the last resume, for locations that have vanished */
 	bool any_doubtful; /* locations */
+	bool any_unwanted; /* in place, perhaps, since some were given back for others
+			    */
 	bool uprobed; /* the kernel has, or has had, traps of its own in this memory */
 	struct sequences_free sequences_free;
 	char *refusal; /* why the last location that found no slot since the last

@@ -218,6 +218,7 @@ static struct error *prepare_inferior(struct run *run, struct inferior *inferior
 		return error;
 	traps_update_shadow(inferior->breakpoints, only_steps(inferior));
 	inferior->breakpoints->swept = inferior->breakpoints->inspected = false;
+	inferior->breakpoints->period++;
 	FOREACH_THREAD (thread, inferior) {
 		if (thread->control->fresh || !run->non_stop)
 			watch_looked(thread);
@@ -310,6 +311,7 @@ static void inspect_traps(const struct run *run, const struct stop *stop)
 		if (!inferior->breakpoints)
 			continue;
 		inferior->breakpoints->inspected = false;
+		inferior->breakpoints->period++;
 		if (now)
 			breakpoints_inspect(inferior->breakpoints);
 	}

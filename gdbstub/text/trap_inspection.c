@@ -79,6 +79,14 @@ static void inspect(struct location *location, struct window *window)
 								 : find_fate(location);
 }
 
+/* Nobody has run since it was switched on, for the client that is about to resume. */
+static bool is_fresh(const struct breakpoints *breakpoints,
+		     const struct location *location)
+{
+	return location->switched_in == breakpoints->period + 1 &&
+	       !breakpoints->engines->others_run;
+}
+
 void breakpoints_inspect(struct breakpoints *breakpoints)
 {
 	struct window window = {0};
@@ -90,7 +98,7 @@ void breakpoints_inspect(struct breakpoints *breakpoints)
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		/* That one is there, but not where its engine can serve it. */
 		if (location->state == LOCATION_IN && location->trap &&
-		    location->fate != TRAP_MOVED)
+		    location->fate != TRAP_MOVED && !is_fresh(breakpoints, location))
 			inspect(location, &window);
 	}
 }

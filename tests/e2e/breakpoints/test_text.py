@@ -5,6 +5,7 @@ import contextlib
 import os
 
 import harness
+import rsp
 from uprobes import need_uprobes, text_session
 
 ARGUMENT = {"x86_64": "$rdi", "aarch64": "$x0"}[os.uname().machine]
@@ -381,3 +382,24 @@ emit(calls=[calls, called()], row=row)
             t.equal(results[0]["calls"], [[3, 8], list(range(10, 20))], f"{name}: stops")
             t.no_match(" uprobe ", results[0]["row"], "the engine")
             server.wait_output("sum 210")
+
+
+def test_asked_for_again(t):
+    """gdb takes its breakpoints out at each stop, and puts them in again before it has the
+    program go on: those that were switched off for a step are in the text again by then."""
+    client = rsp.Client(t.server("COMM", t.prog("loop"), 10))
+    pid = int(client.ask("qC").removeprefix("QC"), 16)
+    pc = int.from_bytes(bytes.fromhex(client.ask(f"p{rsp.PC:x}")), "little")
+    place = f"0,{pc:x},{1 if len(TRAP) == 2 else 4}"
+
+    def in_text():
+        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+            memory.seek(pc)
+            return memory.read(len(TRAP) // 2).hex() == TRAP
+    t.equal(client.ask("Z" + place), "OK", "insert it")
+    t.check(in_text(), "it is not in the text")
+    t.equal(client.ask("z" + place), "OK", "remove it")
+    client.ask("s")
+    t.check(not in_text(), "it is in the text of a step that it is not wanted for")
+    t.equal(client.ask("Z" + place), "OK", "insert it again")
+    t.check(in_text(), "it is not in the text again")
