@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A server that only repeats what another one said: what a session with it takes is
- * what gdb and the socket take.
+ * what gdb and the socket take, and, of steps, the kernel: it makes them in a program
+ * of its own, wherever that is.
  *
- * replay FILE
+ * replay FILE --once :0 PROGRAM ARG...
  *
  * tells its port, serves one client, and ends with it. FILE has entries: a line with
  * two numbers, the bytes of a packet and those of what was sent after it, and then
@@ -13,12 +14,17 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { INPUT_SIZE = 1 << 20 };
@@ -63,24 +69,58 @@ static bool read_entry(FILE *file, struct entry *entry)
 
 /* The whole packet that the input begins with, after acknowledgements; 0: there is none
  * yet. */
-static size_t find_packet(const char *input, size_t used, size_t *start)
+static size_t find_packet(const char *input, size_t used, size_t *begin)
 {
 	const char *end;
 
-	for (*start = 0; *start < used && input[*start] != '$'; (*start)++)
+	for (*begin = 0; *begin < used && input[*begin] != '$'; (*begin)++)
 		;
-	end = memchr(input + *start, '#', used - *start);
-	return end && end + 3 <= input + used ? (size_t)(end + 3 - input) - *start : 0;
+	end = memchr(input + *begin, '#', used - *begin);
+	return end && end + 3 <= input + used ? (size_t)(end + 3 - input) - *begin : 0;
 }
 
-static void serve(int client, FILE *file)
+/* To its first instruction. */
+static pid_t start(char **argv)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_EXITKILL);
+	return pid;
+}
+
+/* A step, and the registers that its stop tells of. */
+static void step(pid_t pid)
+{
+	struct user_regs_struct regs;
+	struct iovec iov = {.iov_base = &regs, .iov_len = sizeof(regs)};
+	int status;
+
+	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0 ||
+	    waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_GETREGSET, pid, (void *)1, &iov) < 0) /* NT_PRSTATUS */
+		fail("the program cannot be stepped");
+}
+
+static bool is_step(const char *packet)
+{
+	return strncmp(packet, "$vCont;s", 8) == 0 ||
+	       strncmp(packet, "$vCont;r", 8) == 0;
+}
+
+static void serve(int client, FILE *file, pid_t pid)
 {
 	static char input[INPUT_SIZE];
-	size_t used = 0, start, size;
+	size_t used = 0, begin, size;
 	struct entry entry;
 
 	while (read_entry(file, &entry)) {
-		while ((size = find_packet(input, used, &start)) == 0) {
+		while ((size = find_packet(input, used, &begin)) == 0) {
 			const ssize_t n =
 				read(client, input + used, sizeof(input) - used);
 
@@ -89,11 +129,13 @@ static void serve(int client, FILE *file)
 			used += (size_t)n;
 		}
 		if (size != entry.packet_size ||
-		    memcmp(input + start, entry.packet, size) != 0)
-			fail("%.*s instead of %s", (int)size, input + start,
+		    memcmp(input + begin, entry.packet, size) != 0)
+			fail("%.*s instead of %s", (int)size, input + begin,
 			     entry.packet);
-		used -= start + size;
-		memmove(input, input + start + size, used);
+		if (is_step(entry.packet))
+			step(pid);
+		used -= begin + size;
+		memmove(input, input + begin + size, used);
 		if (write(client, entry.answer, entry.answer_size) !=
 		    (ssize_t)entry.answer_size)
 			return;
@@ -123,10 +165,13 @@ static int take_client(void)
 
 int main(int argc, char **argv)
 {
-	FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+	FILE *file = argc > 4 ? fopen(argv[1], "r") : NULL;
+	pid_t pid;
 
 	if (!file)
-		fail("usage: replay FILE");
-	serve(take_client(), file);
+		fail("usage: replay FILE --once :0 PROGRAM ARG...");
+	pid = start(argv + 4);
+	serve(take_client(), file, pid);
+	kill(pid, SIGKILL);
 	return 0;
 }
