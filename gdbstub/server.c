@@ -38,6 +38,7 @@ enum {
 	PRINT_TURNS = 4,
 	IDLE = 50,	     /* ms without anything to do, for the trial of engines */
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
+	AT_ONCE_MAX = 16,    /* requests of the client's */
 	OTHERS_MAX = 4,	     /* descriptors that are polled, besides the client's */
 };
 
@@ -191,11 +192,10 @@ static void on_packet(struct server *server, struct cursor packet)
 
 /* What has been read may be thousands of requests; before the first one, poll(2) has
  * just told whether the end was asked for. */
-static void serve_client(struct server *server)
+static void serve_packets(struct server *server)
 {
 	struct cursor packet;
 
-	connection_io(server->client.connection);
 	for (bool first = true; server->client.connection && !server->ending;
 	     first = false) {
 		if (!first && connection_has_input(server->client.connection) &&
@@ -220,6 +220,35 @@ static void serve_client(struct server *server)
 		    !server->ending)
 			lose_client(server);
 	}
+}
+
+/*
+ * While the program is stopped, the client mostly has sent its next request by the time
+ * that we have answered the last one, if it is as quick as a client can be; then
+ * poll(2) would tell nothing new. Did it? Others have their turn after so many.
+ */
+static bool serve_at_once(struct server *server)
+{
+	const struct connection *connection = server->client.connection;
+
+	/* Once output that waited is gone, more of it is due: that is poll's to tell.
+	 */
+	if (server->at_once == 0 || !connection || server->run.running ||
+	    connection_unsent(connection) > 0)
+		return false;
+	server->at_once--;
+	server->quiet = false;
+	if (!connection_io(server->client.connection))
+		return false;
+	serve_packets(server);
+	return true;
+}
+
+static void serve_client(struct server *server)
+{
+	connection_io(server->client.connection);
+	serve_packets(server);
+	server->at_once = AT_ONCE_MAX;
 }
 
 /* ---- the event loop ---- */
@@ -326,6 +355,8 @@ static void wait_for_work(struct server *server)
 	struct work work = {.count = 0};
 	nfds_t others;
 
+	if (serve_at_once(server))
+		return;
 	signals = add_input(&work, server->signal_fd);
 	terminal = add_input(&work, program_terminal_fd(&server->client));
 	add_input(&work, print_fd(server));

@@ -19,6 +19,7 @@ struct server {
 	struct client client;
 	int signal_fd;
 	bool quiet;		       /* poll(2) has just told of no signal */
+	unsigned int at_once;	       /* requests that may be served without it */
 	bool printing;		       /* commands have just printed */
 	enum access_log_turn counting; /* ... what was found of accesses */
 	bool leaving;		       /* all is told: end when the client has it */

@@ -127,19 +127,20 @@ static void write_out(struct connection *connection)
 	}
 }
 
-static void read_in(struct connection *connection)
+/* Has something come? */
+static bool read_in(struct connection *connection)
 {
 	char chunk[READ_SIZE];
 	ssize_t n;
 
 	if (connection->eof)
-		return;
+		return false;
 	n = read(connection->in_fd, chunk, sizeof(chunk));
 	if (n < 0 && would_block())
-		return;
+		return false;
 	if (n <= 0) {
 		connection->eof = true;
-		return;
+		return true;
 	}
 	buffer_consume(&connection->in, connection->in_pos);
 	connection->in_pos = 0;
@@ -148,13 +149,13 @@ static void read_in(struct connection *connection)
 		log_warning("no memory for the client's packets");
 		connection->broken = true;
 	}
+	return true;
 }
 
-void connection_io(struct connection *connection)
+bool connection_io(struct connection *connection)
 {
 	write_out(connection);
-	if (!congested(connection))
-		read_in(connection);
+	return !congested(connection) && read_in(connection);
 }
 
 static void give_up(struct connection *connection, const char *reason)

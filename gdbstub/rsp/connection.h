@@ -26,8 +26,9 @@ enum { CONNECTION_POLL_FDS = 2 };
 /** Fills in at most CONNECTION_POLL_FDS rows, input's first; returns their number. A
  * socket is looked at twice only while output waits. */
 unsigned int connection_poll(const struct connection *connection, struct pollfd *fds);
-/** Takes what poll saw: reads and writes as much as goes without waiting. */
-void connection_io(struct connection *connection);
+/** Takes what poll saw: reads and writes as much as goes without waiting. Has anything
+ * come, or the end of input? */
+bool connection_io(struct connection *connection);
 
 enum connection_event {
 	CONNECTION_NOTHING,
