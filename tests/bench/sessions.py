@@ -7,7 +7,8 @@ takes part on one CPU, which is the quickest for all. The figures are medians; r
 of the rounds' ratios (above 1: truehit is quicker), with the lowest and the highest of them.
 A row whose lowest and highest lie on both sides of what it is to be is measured in more
 rounds. Many rows have a floor: what the kernel or gdb takes with a server that costs nothing.
-A row is as it is to be, too, if it is within 1.15 times its floor."""
+A row is as it is to be, too, if it is within 1.15 times its floor. The newer gdbserver judges
+nothing: it is the measure of what its developers have done since."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -30,6 +31,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--truehit", default="build/truehit")
     parser.add_argument("--gdbserver", default=shutil.which("gdbserver"))
+    parser.add_argument("--newer", metavar="GDBSERVER", help="another one, to be shown as well")
     parser.add_argument("--build", default="build", help="where the programs were built")
     parser.add_argument("--output", default="build/bench", help="directory of the results")
     parser.add_argument("--rounds", type=int, default=5)
@@ -56,9 +58,9 @@ class Result:
     def median(self, name):
         return statistics.median(self.runs[name])
 
-    def ratios(self):
+    def ratios(self, name="gdbserver"):
         return [other / max(own, 1e-9) for own, other in
-                zip(self.runs["truehit"], self.runs["gdbserver"])]
+                zip(self.runs["truehit"], self.runs[name])]
 
     @property
     def ratio(self):
@@ -86,8 +88,11 @@ class Result:
         own, other = (session_rows.seconds(self.median(name)) for name in ("truehit", "gdbserver"))
         floor = f"{session_rows.seconds(self.median('floor')):>10} {self.above_floor:>5.2f}" \
             if self.has_floor else ""
+        newer = f"{session_rows.seconds(self.median('newer')):>10} " \
+                f"{statistics.median(self.ratios('newer')):>6.2f}" if "newer" in self.runs else ""
         spread = f"{min(self.ratios()):.2f} to {max(self.ratios()):.2f}"
-        return f"  {self.row.title:<40} {own:>10} {other:>10} {self.ratio:>6.2f}  {spread:<15}{floor}"
+        return f"  {self.row.title:<40} {own:>10} {other:>10} {self.ratio:>6.2f}  {spread:<15}" \
+               f"{floor:<16} {newer}".rstrip()
 
 
 def measure_all(place, servers, rows, rounds, judged):
@@ -134,6 +139,8 @@ def main():
     if not options.gdbserver:
         sys.exit("bench: gdbserver is not installed")
     servers = {"truehit": options.truehit, "gdbserver": options.gdbserver}
+    if options.newer:
+        servers["newer"] = options.newer
     directory = pathlib.Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -144,7 +151,7 @@ def main():
             print(f"\nWhat a session consists of ({measure.machine()['cpu']}, "
                   f"Linux {measure.machine()['kernel']})\n")
             print(f"  {'':<40} {'truehit':>10} {'gdbserver':>10} {'ratio':>6}  {'spread':<15}"
-                  f"{'floor':>10} times")
+                  f"{'floor':>10} times" + (f"      {'newer':>5}  ratio" if options.newer else ""))
             results = measure_all(place, servers, rows, 1 if options.quick else options.rounds,
                                   not options.quick)
     except measure.Broken as error:
