@@ -222,6 +222,16 @@ static void serve_packets(struct server *server)
 	}
 }
 
+/* Once output that waited is gone, more of it is due: that is poll's to tell. */
+static bool may_serve_at_once(const struct server *server)
+{
+	const struct connection *connection = server->client.connection;
+
+	return server->at_once > 0 && connection && !server->ending &&
+	       !server->run.running && server->client.untold.kind == STOP_NONE &&
+	       connection_unsent(connection) == 0;
+}
+
 /*
  * While the program is stopped, the client mostly has sent its next request by the time
  * that we have answered the last one, if it is as quick as a client can be; then
@@ -229,19 +239,17 @@ static void serve_packets(struct server *server)
  */
 static bool serve_at_once(struct server *server)
 {
-	const struct connection *connection = server->client.connection;
+	bool any = false;
 
-	/* Once output that waited is gone, more of it is due: that is poll's to tell.
-	 */
-	if (server->at_once == 0 || !connection || server->run.running ||
-	    connection_unsent(connection) > 0)
-		return false;
-	server->at_once--;
-	server->quiet = false;
-	if (!connection_io(server->client.connection))
-		return false;
-	serve_packets(server);
-	return true;
+	while (may_serve_at_once(server)) {
+		server->at_once--;
+		server->quiet = false;
+		if (!connection_io(server->client.connection))
+			break;
+		serve_packets(server);
+		any = true;
+	}
+	return any;
 }
 
 static void serve_client(struct server *server)

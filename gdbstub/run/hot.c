@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/run/hot.h"
 
+#include "gdbstub/locations/location.h"
 #include "gdbstub/run/proceed.h"
 
 /* Between two looks, ms: of a location that was cold before, less is to be expected. */
 enum { SOON = 20, SELDOM = 1280 };
 
+/* Others have nothing that a pad would make quicker. */
+static bool any_uprobes(const struct run *run)
+{
+	const struct inferior *inferior;
+
+	TAILQ_FOREACH (inferior, &run->inferiors.list, link) {
+		if (inferior->breakpoints && inferior->breakpoints->uprobed)
+			return true;
+	}
+	return false;
+}
+
 static bool are_wanted(const struct run *run)
 {
 	return run->running && run->engines.pads == PADS_AUTO &&
-	       !run->engines.others_run;
+	       !run->engines.others_run && any_uprobes(run);
 }
 
 static void look(struct run *run)
