@@ -236,7 +236,7 @@ timed(walk, 1)'''), "replay"),
             Row("start, to main", 1.0, lambda s: self.gdb_start(s, self.session), "replay"),
             Row(f"start with {libraries} libraries, to main", 1.0,
                 lambda s: self.gdb_start(s, self.with_libraries(libraries)), "replay"),
-            Row(f"remote get of {size} MiB", 1.0, lambda s: self.get_file(s, size)),
+            Row(f"remote get of {size} MiB", 1.0, lambda s: self.get_file(s, size), "replay"),
         ]
 
     @staticmethod
