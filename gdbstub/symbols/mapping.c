@@ -49,16 +49,17 @@ static bool take_permissions(const char **text, struct mapping *ret)
 /* From the permissions on. There are hundreds of lines, which are read often. */
 static bool take_rest(const char *text, struct mapping *ret)
 {
-	uint64_t major, minor, inode;
+	uint64_t major, minor;
+	char *end;
 
 	if (!take_permissions(&text, ret) ||
 	    !take_number(&text, 16, ' ', &ret->offset) ||
 	    !take_number(&text, 16, ':', &major) ||
-	    !take_number(&text, 16, ' ', &minor) ||
-	    !take_number(&text, 10, ' ', &inode))
+	    !take_number(&text, 16, ' ', &minor) || !isdigit((unsigned char)*text))
 		return false;
-	ret->file = (struct file_id){(unsigned int)major, (unsigned int)minor, inode};
-	ret->name = text + strspn(text, " \t");
+	ret->file = (struct file_id){(unsigned int)major, (unsigned int)minor,
+				     strtoul(text, &end, 10)};
+	ret->name = end + strspn(end, " \t");
 	ret->name_len = (int)strcspn(ret->name, "\n");
 	return true;
 }

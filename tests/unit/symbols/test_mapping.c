@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines of /proc/PID/maps. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "gdbstub/symbols/mapping.h"
 
@@ -27,6 +28,21 @@ Test(mapping, what_a_line_says)
 	cr_expect_eq(mapping.file.inode, 1234567);
 	cr_expect_arr_eq(mapping.name, "/opt/a program/run (deleted)\n", 29);
 	cr_expect_eq(mapping.name_len, 28);
+}
+
+Test(mapping, a_line_may_end_after_the_inode)
+{
+	static const char *const ends[] = {"", "\n", " \n"};
+	struct mapping mapping;
+	char line[64];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "1000-2000 rw-p 00000000 00:00 0%s",
+			 ends[i]);
+		cr_assert(mapping_parse(line, &mapping));
+		cr_expect_eq(mapping.file.inode, 0);
+		cr_expect_eq(mapping.name_len, 0);
+	}
 }
 
 Test(mapping, what_is_no_line)
