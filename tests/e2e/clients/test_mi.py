@@ -127,10 +127,11 @@ def test_watch(t):
 
 
 def test_interrupt(t):
-    """A program that runs, in all-stop mode and in non-stop mode."""
+    """A program that runs, in all-stop mode and in non-stop mode: in its loop, so that the
+    frames are the same."""
     for non_stop in "off", "on":
         def scenario(gdb, _):
-            gdb.ask("-break-insert main")
+            gdb.ask(f'-break-insert -t {t.line("loop.c", "BODY")}')
             gdb.go()
             found = []
             for _ in range(2):
