@@ -1,29 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "bpf/library/library.h"
 
-/* The byte before @pc; 0: it cannot be read. */
-static uint8_t last_byte(pid_t tid, uint64_t pc)
-{
-	uint8_t byte = 0;
-	struct iovec to = {&byte, 1}, from = {(void *)(uintptr_t)(pc - 1), 1};
+enum { LAST_MAX = 2 };
 
-	return process_vm_readv(tid, &to, 1, &from, 1, 0) == 1 ? byte : 0;
+/* The bytes before @pc; 0: they cannot be read. */
+static void read_last(pid_t tid, uint64_t pc, uint8_t *last)
+{
+	struct iovec to = {last, LAST_MAX};
+	struct iovec from = {(void *)(uintptr_t)(pc - LAST_MAX), LAST_MAX};
+
+	memset(last, 0, LAST_MAX);
+	process_vm_readv(tid, &to, 1, &from, 1, 0);
 }
 
-/* With a reason that says nothing, at an instruction that does not raise it itself. */
+/* The end of a step over a system call has the same reason (arch/x86/kernel/ptrace.c,
+ * user_single_step_report). */
+static bool is_after_call(const struct arch_ops *arch, const uint8_t *last)
+{
+	return arch->syscall_len == LAST_MAX &&
+	       memcmp(last, arch->syscall_insn, LAST_MAX) == 0;
+}
+
+/* With a reason that says nothing, after an instruction that does not lead to it
+ * itself. */
 static bool is_unexplained(const struct truehit *truehit, pid_t tid,
 			   const siginfo_t *info)
 {
 	const struct arch_ops *arch = truehit->arch;
-	const uint64_t pc = (uint64_t)(uintptr_t)info->si_addr;
+	uint8_t last[LAST_MAX];
 
-	return info->si_signo == SIGTRAP && info->si_code == TRAP_BRKPT &&
-	       arch->trap_is_own &&
-	       !arch->trap_is_own(TRAP_BRKPT, last_byte(tid, pc), NULL);
+	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT ||
+	    !arch->trap_is_own)
+		return false;
+	read_last(tid, (uint64_t)(uintptr_t)info->si_addr, last);
+	return !is_after_call(arch, last) &&
+	       !arch->trap_is_own(TRAP_BRKPT, last[LAST_MAX - 1], NULL);
 }
 
 /* In a thread that may have it? */

@@ -5,6 +5,9 @@
  */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/library/filters.h"
@@ -69,4 +72,61 @@ Test(library_unexplained, an_own_exception_is_somebody_elses)
 	aim_at_data();
 	truehit_arm(filter, TRUEHIT_FOREVER);
 	cr_expect_eq(whose_at(code + 1), 0);
+}
+
+/* By which the kernel tells of it, wherever it has been stepped. */
+Test(library_unexplained, a_step_over_a_system_call_is_the_callers)
+{
+	static const uint8_t call[] = {0x0f, 0x05, 0x90}; /* syscall; nop */
+
+	aim_at_data();
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	cr_expect_eq(whose_at(call + 2), 0);
+	cr_expect_eq(counts_of(filter).hits, 0);
+}
+
+/* ... and in truth, of a child that writes nothing that is watched. */
+static pid_t start_caller(void)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		for (;;)
+			syscall(SYS_getppid);
+	}
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+/* Was it a step over a system call? */
+static bool step(pid_t pid)
+{
+	siginfo_t info = {0};
+	int status;
+
+	cr_assert_eq(truehit_resume(truehit, pid, PTRACE_SINGLESTEP, 0, &status), 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+	cr_assert_eq(ptrace(PTRACE_GETSIGINFO, pid, 0, &info), 0);
+	cr_expect_eq(truehit_whose(truehit, pid, &info, &hit), 0);
+	return info.si_code == TRAP_BRKPT;
+}
+
+Test(library_unexplained, steps_over_system_calls)
+{
+	const pid_t pid = start_caller();
+	unsigned int calls = 0;
+
+	truehit_close(filter);
+	open_filter(pid, TRUEHIT_STOP, 0);
+	aim_at_data();
+	truehit_arm(filter, TRUEHIT_FOREVER);
+	for (int i = 0; i < 1000; i++)
+		calls += step(pid);
+	cr_expect_gt(calls, 0);
+	cr_expect_eq(counts_of(filter).hits, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
