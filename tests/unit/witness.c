@@ -7,21 +7,39 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int witness_writes(const volatile void *addr)
+static int count_at(unsigned int type, uintptr_t addr, unsigned int len, pid_t tid)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(attr),
-		.bp_type = HW_BREAKPOINT_W,
-		.bp_addr = (uintptr_t)addr,
-		.bp_len = HW_BREAKPOINT_LEN_8,
+		.bp_type = type,
+		.bp_addr = addr,
+		.bp_len = len,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.inherit = 1,
 	};
-	const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-				    PERF_FLAG_FD_CLOEXEC);
 
+	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+int witness_writes(const volatile void *addr)
+{
+	const int fd =
+		count_at(HW_BREAKPOINT_W, (uintptr_t)addr, HW_BREAKPOINT_LEN_8, 0);
+
+	cr_assert_geq(fd, 0, "no event can count beside the one that is tested");
+	return fd;
+}
+
+int witness_runs(uintptr_t function, pid_t tid)
+{
+	/* The length of an instruction is the architecture's: linux/hw_breakpoint.h. */
+	int fd = count_at(HW_BREAKPOINT_X, function, sizeof(long), tid);
+
+	if (fd < 0)
+		fd = count_at(HW_BREAKPOINT_X, function, HW_BREAKPOINT_LEN_4, tid);
 	cr_assert_geq(fd, 0, "no event can count beside the one that is tested");
 	return fd;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -192,6 +193,7 @@ Test(library_counter, one_of_thousands)
 Test(library_counter, random_targets)
 {
 	struct sigaction action = {.sa_flags = SA_SIGINFO, .sa_sigaction = on_trap};
+	const int places = witness_runs((uintptr_t)place, 0);
 
 	cr_assert_eq(sigaction(SIGTRAP, &action, NULL), 0);
 	choose_targets();
@@ -201,6 +203,7 @@ Test(library_counter, random_targets)
 	want(targets[0]);
 	make_passes((long)TARGETS * APART);
 	witness_need(counter, (uint64_t)TARGETS * APART);
+	witness_need(places, (uint64_t)TARGETS * APART);
 	cr_expect_eq(hits, TARGETS);
 	cr_expect_eq(wrong, 0);
 	cr_expect_eq(maybes, 0);
@@ -475,6 +478,7 @@ static pid_t start_child(long passes)
 
 	if (pid == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		raise(SIGSTOP);
 		make_passes(passes);
 		_exit(0);
@@ -511,6 +515,7 @@ static void end_child(pid_t pid)
 Test(library_counter, random_targets_of_a_child)
 {
 	const pid_t pid = start_child((long)TARGETS * APART);
+	const int places = witness_runs((uintptr_t)place, pid);
 
 	choose_targets();
 	counter = open_turns(pid);
@@ -519,10 +524,12 @@ Test(library_counter, random_targets_of_a_child)
 	for (unsigned int i = 0; i < TARGETS; i++) {
 		want(targets[i]);
 		resume(pid);
-		cr_assert_eq((uint64_t)*made, targets[i], "%ld", *made);
 		cr_assert_eq(value_of(counter), targets[i]);
+		witness_need(counter, (uint64_t)*made);
+		cr_assert_eq((uint64_t)*made, targets[i], "%ld", *made);
 	}
 	cr_expect_eq(counts_of(filter).told, TARGETS);
+	witness_need(places, targets[TARGETS - 1]);
 	cr_expect_eq(counts_of(filter).hits, targets[TARGETS - 1]);
 	cr_expect_eq(counts_of(filter).maybes, 0);
 	end_child(pid);

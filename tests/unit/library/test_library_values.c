@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/library/filters.h"
+#include "tests/unit/witness.h"
 
 static void end(void)
 {
@@ -342,10 +344,13 @@ Test(library_values, changes_that_are_not_known)
 
 enum { THREADS = 4, ROUNDS = 5000 };
 
+static atomic_int ended;
+
 static void *write_own(void *number)
 {
 	for (uint64_t i = 1; i <= ROUNDS; i++)
 		watched.whole = *(uint64_t *)number * 2 * ROUNDS + i;
+	ended++;
 	return NULL;
 }
 
@@ -370,9 +375,11 @@ Test(library_values, of_several_threads)
 	uint64_t numbers[THREADS];
 	pthread_t threads[THREADS];
 	size_t unknown = 0;
+	int witness;
 
 	if (comes_before())
 		cr_skip_test("hits come before the access");
+	witness = witness_writes(&watched);
 	open_filter(0, TRUEHIT_RECORD, TRUEHIT_VALUES);
 	aim(8);
 	truehit_arm(filter, TRUEHIT_FOREVER);
@@ -382,11 +389,13 @@ Test(library_values, of_several_threads)
 		cr_assert_eq(pthread_create(&threads[i], NULL, write_own, &numbers[i]),
 			     0);
 	}
-	while (counts_of(filter).hits < THREADS * ROUNDS)
+	while (ended < THREADS)
 		truehit_poll(truehit, 1, take, NULL);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	truehit_poll(truehit, 0, take, NULL);
+	witness_need(witness, THREADS * ROUNDS);
+	close(witness);
 	cr_expect_eq(counts_of(filter).lost, 0);
 	cr_expect_eq(nrecords, THREADS * ROUNDS);
 	for (size_t i = 0; i < nrecords; i++)
