@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gdbstub/rsp/binary.h"
 
-#include <string.h>
+#include "gdbstub/rsp/eight_bytes.h"
 
 size_t binary_fit(const void *data, size_t len, size_t room)
 {
-	static const char escaped[] = {'#', '$', '*', '}'};
 	const char *bytes = data;
 	size_t count = 0;
 
 	while (count < len) {
-		size_t taken = memchr(escaped, bytes[count], sizeof(escaped)) ? 2 : 1;
+		const size_t taken = binary_is_special(bytes[count]) ? 2 : 1;
 
+		if (room >= EIGHT_BYTES && len - count >= EIGHT_BYTES &&
+		    !eight_any_special(eight_load(bytes + count))) {
+			room -= EIGHT_BYTES;
+			count += EIGHT_BYTES;
+			continue;
+		}
 		if (taken > room)
 			break;
 		room -= taken;

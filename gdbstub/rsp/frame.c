@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "gdbstub/rsp/binary.h"
+#include "gdbstub/rsp/eight_bytes.h"
+
 enum {
 	INTERRUPT = 0x03,
 	ESCAPE_XOR = 0x20,
@@ -20,12 +23,6 @@ void frame_decoder_init(struct frame_decoder *decoder, size_t limit)
 void frame_decoder_deinit(struct frame_decoder *decoder)
 {
 	buffer_deinit(&decoder->packet);
-}
-
-/* What has a meaning in a frame. */
-static bool must_escape(char c)
-{
-	return c == '#' || c == '$' || c == '}' || c == '*';
 }
 
 static int hex_digit(unsigned char c)
@@ -55,20 +52,24 @@ static void fault(struct frame_decoder *decoder, enum frame_event event)
 		decoder->fault = event;
 }
 
-static void add(uint8_t *sum, char c)
+static void add(uint8_t *sum, uint8_t more)
 {
-	*sum = (uint8_t)(*sum + (uint8_t)c);
+	*sum = (uint8_t)(*sum + more);
 }
 
 /* What is neither the end nor an escape is taken at once. */
 static void put_plain(struct frame_decoder *decoder, const char **p, const char *end)
 {
-	const char *start = *p;
+	const char *start = *p, *at = start;
 	size_t len;
 
-	while (*p < end && !must_escape(**p))
-		add(&decoder->sum, *(*p)++);
-	len = (size_t)(*p - start);
+	for (; end - at >= EIGHT_BYTES && !eight_any_special(eight_load(at));
+	     at += EIGHT_BYTES)
+		add(&decoder->sum, eight_sum(eight_load(at)));
+	for (; at < end && !binary_is_special(*at); at++)
+		add(&decoder->sum, (uint8_t)*at);
+	*p = at;
+	len = (size_t)(at - start);
 	if (len == 0)
 		return;
 	decoder->repeatable = true;
@@ -139,7 +140,7 @@ static void body(struct frame_decoder *decoder, unsigned char c)
 		return;
 	}
 
-	add(&decoder->sum, (char)c);
+	add(&decoder->sum, c);
 	if (decoder->state == FRAME_ESCAPE) {
 		/* gdb repeats bytes as they come, before it takes escapes out:
 		 * "}x*" would mean different things to different readers. */
@@ -220,54 +221,14 @@ static unsigned int count_repeats(const char *p, const char *end)
 	return count >= REPEAT_MIN ? count : 0;
 }
 
-/* ---- eight bytes at once ---- */
-
-enum { PLAIN = sizeof(uint64_t) };
-
-/* The same byte eight times. */
-static uint64_t eight(uint64_t byte)
-{
-	return byte * UINT64_C(0x0101010101010101);
-}
-
-static uint64_t load(const char *p)
-{
-	uint64_t bytes;
-
-	memcpy(&bytes, p, sizeof(bytes));
-	return bytes;
-}
-
-static bool has_zero_byte(uint64_t bytes)
-{
-	return (bytes - eight(1)) & ~bytes & eight(0x80);
-}
-
-/* Are all of them between '0' and '|', which have no meaning (hex digits are)? */
-static bool are_plain(uint64_t bytes)
-{
-	uint64_t top = eight(0x80);
-
-	return !((bytes | (bytes + eight(0x7f - '|'))) & top) &&
-	       (((bytes | top) - eight('0')) & top) == top;
-}
-
 /* Does any of the eight bytes at @p come three times more after it? */
 static bool any_repeats(const char *p)
 {
-	uint64_t bytes = load(p);
+	const uint64_t bytes = eight_load(p);
 
-	return has_zero_byte((bytes ^ load(p + 1)) | (bytes ^ load(p + 2)) |
-			     (bytes ^ load(p + 3)));
-}
-
-static uint8_t sum_of(uint64_t bytes)
-{
-	const uint64_t pairs = UINT64_C(0x00ff00ff00ff00ff);
-
-	return (uint8_t)((((bytes & pairs) + (bytes >> 8 & pairs)) *
-			  UINT64_C(0x0001000100010001)) >>
-			 48);
+	return eight_find_zero((bytes ^ eight_load(p + 1)) |
+			       (bytes ^ eight_load(p + 2)) |
+			       (bytes ^ eight_load(p + 3)));
 }
 
 /* ---- what is to be sent ---- */
@@ -281,7 +242,7 @@ struct writer {
 static void write_char(struct writer *writer, char c)
 {
 	*writer->at++ = c;
-	add(&writer->sum, c);
+	add(&writer->sum, (uint8_t)c);
 }
 
 /* The byte at @p and its repeats; returns how many bytes these are. */
@@ -289,7 +250,7 @@ static size_t write_next(struct writer *writer, const char *p, const char *end)
 {
 	unsigned int repeats;
 
-	if (must_escape(*p)) {
+	if (binary_is_special(*p)) {
 		write_char(writer, '}');
 		write_char(writer, (char)(*p ^ ESCAPE_XOR));
 		return 1;
@@ -306,15 +267,15 @@ static size_t write_next(struct writer *writer, const char *p, const char *end)
 static void write_body(struct writer *writer, const char *p, const char *end)
 {
 	while (p < end) {
-		if (end - p < PLAIN + REPEAT_MIN || !are_plain(load(p)) ||
-		    any_repeats(p)) {
+		if (end - p < EIGHT_BYTES + REPEAT_MIN ||
+		    eight_any_special(eight_load(p)) || any_repeats(p)) {
 			p += write_next(writer, p, end);
 			continue;
 		}
-		memcpy(writer->at, p, PLAIN);
-		writer->at += PLAIN;
-		add(&writer->sum, (char)sum_of(load(p)));
-		p += PLAIN;
+		memcpy(writer->at, p, EIGHT_BYTES);
+		writer->at += EIGHT_BYTES;
+		add(&writer->sum, eight_sum(eight_load(p)));
+		p += EIGHT_BYTES;
 	}
 }
 

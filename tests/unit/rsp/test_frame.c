@@ -164,6 +164,18 @@ Test(frame, repeat_counts_are_never_framing_characters)
 	}
 }
 
+/* What encodes and decodes adds up eight bytes at once. */
+static void expect_sum(const struct buffer *frame)
+{
+	unsigned int sum = 0;
+	char digits[3];
+
+	for (size_t i = 1; i + 3 < frame->len; i++)
+		sum += (unsigned char)frame->data[i];
+	snprintf(digits, sizeof(digits), "%02x", sum % 256);
+	cr_assert_str_eq(frame->data + frame->len - 2, digits);
+}
+
 static void round_trip(const char *payload, size_t len)
 {
 	struct buffer out _cleanup_buffer_ = {0};
@@ -171,6 +183,7 @@ static void round_trip(const char *payload, size_t len)
 	const char *p, *end;
 
 	frame_encode(&out, FRAME_START_PACKET, payload, len);
+	expect_sum(&out);
 	frame_decoder_init(&decoder, len);
 	p = out.data;
 	end = p + out.len;
