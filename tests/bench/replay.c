@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A server that only repeats what another one said: what a session with it takes is
- * what gdb and the socket take, and, of steps, the kernel: it makes them in a program
- * of its own, wherever that is.
+ * what gdb and the socket take, and what the kernel takes for steps and for reads of
+ * memory: those are made in a program of its own, wherever that is.
  *
  * replay FILE --once :0 PROGRAM ARG...
  *
@@ -12,6 +12,7 @@
  * message.
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -32,6 +33,12 @@ enum { INPUT_SIZE = 1 << 20 };
 struct entry {
 	char *packet, *answer;
 	size_t packet_size, answer_size;
+};
+
+struct program {
+	pid_t pid;
+	int memory;	     /* /proc/PID/mem */
+	unsigned long begin; /* an address that can be read */
 };
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format,
@@ -113,7 +120,46 @@ static bool is_step(const char *packet)
 	       strncmp(packet, "$vCont;r", 8) == 0;
 }
 
-static void serve(int client, FILE *file, pid_t pid)
+/* The first mapping of a program that has begun: its file's own. */
+static unsigned long first_mapping(pid_t pid)
+{
+	unsigned long start = 0;
+	char path[64];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "r");
+	if (!maps || fscanf(maps, "%lx-", &start) != 1)
+		fail("%s cannot be read", path);
+	fclose(maps);
+	return start;
+}
+
+static void open_program(struct program *program, char **argv)
+{
+	char path[64];
+
+	program->pid = start(argv);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)program->pid);
+	program->memory = open(path, O_RDONLY | O_CLOEXEC);
+	program->begin = first_mapping(program->pid);
+	if (program->memory < 0)
+		fail("%s cannot be opened", path);
+}
+
+/* As many bytes as a packet "mADDR,LENGTH" or "xADDR,LENGTH" asks for. */
+static void read_memory(const struct program *program, const char *packet)
+{
+	static char bytes[INPUT_SIZE];
+	size_t length;
+
+	if (sscanf(packet, "$%*1[mx]%*[0-9a-f],%zx#", &length) == 1 &&
+	    length <= sizeof(bytes) &&
+	    pread(program->memory, bytes, length, (off_t)program->begin) < 0)
+		fail("the program's memory cannot be read");
+}
+
+static void serve(int client, FILE *file, const struct program *program)
 {
 	static char input[INPUT_SIZE];
 	size_t used = 0, begin, size;
@@ -133,7 +179,8 @@ static void serve(int client, FILE *file, pid_t pid)
 			fail("%.*s instead of %s", (int)size, input + begin,
 			     entry.packet);
 		if (is_step(entry.packet))
-			step(pid);
+			step(program->pid);
+		read_memory(program, entry.packet);
 		used -= begin + size;
 		memmove(input, input + begin + size, used);
 		if (write(client, entry.answer, entry.answer_size) !=
@@ -166,12 +213,12 @@ static int take_client(void)
 int main(int argc, char **argv)
 {
 	FILE *file = argc > 4 ? fopen(argv[1], "r") : NULL;
-	pid_t pid;
+	struct program program;
 
 	if (!file)
 		fail("usage: replay FILE --once :0 PROGRAM ARG...");
-	pid = start(argv + 4);
-	serve(take_client(), file, pid);
-	kill(pid, SIGKILL);
+	open_program(&program, argv + 4);
+	serve(take_client(), file, &program);
+	kill(program.pid, SIGKILL);
 	return 0;
 }
