@@ -276,7 +276,7 @@ timed(walk, 1)'''), "replay"),
                 yield from (f"+{letter}0,{place + slide:x},1" for place in places)
                 yield f"+vCont;s:{thread}"
         return self.crowd_client(server, 0, lambda client, thread, slide: client.timed(
-            self.raw_client, 3, *packets(thread, slide)))
+            self.raw_client, 10, *packets(thread, slide)))
 
     def raw_forks(self, server, count):
         """The children are let go, as gdb does."""
