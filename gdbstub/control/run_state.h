@@ -13,6 +13,7 @@
 #include "gdbstub/locations/engine.h"
 #include "gdbstub/locations/output.h"
 #include "gdbstub/control/stop.h"
+#include "gdbstub/control/turn.h"
 
 enum { SIGNALS_MAX = 65 }; /* host numbers 1..64 */
 
@@ -72,7 +73,8 @@ struct run {
 	struct output output, own_output;
 
 	/* Kept by run.c. */
-	bool more; /* run_poll has not taken all that the kernel has to tell */
+	struct turn turn; /* of the processor, while a step is made */
+	bool more;	  /* run_poll has not taken all that the kernel has to tell */
 	bool interrupt_requested;
 	struct lateness interrupt_lateness; /* of the answer */
 	struct lateness

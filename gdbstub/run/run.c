@@ -41,7 +41,10 @@
 #include "gdbstub/run/unattended.h"
 #include "gdbstub/breakpoints/watch.h"
 
-enum { EVENTS_AT_ONCE = 256 }; /* taken by one run_poll */
+enum {
+	EVENTS_AT_ONCE = 256, /* taken by one run_poll */
+	STEP_TURNS = 4,	      /* of the processor, for a step to end in */
+};
 
 /* ---- actions ---- */
 
@@ -421,6 +424,23 @@ static void answer_late(struct run *run)
 	proceed_all(run);
 }
 
+/* Is there one? A step is mostly over by the time that the program has had the
+ * processor. */
+static bool take_event(struct run *run, struct event *event)
+{
+	struct inferiors *inferiors = &run->inferiors;
+
+	inferiors_wait(inferiors, false, event);
+	for (int i = 0; event->kind == EVENT_NONE && inferiors->steps && i < STEP_TURNS;
+	     i++) {
+		if (!turn_give(&run->turn))
+			break;
+		inferiors_wait(inferiors, false, event);
+	}
+	inferiors->steps = false;
+	return event->kind != EVENT_NONE;
+}
+
 static bool poll_stop(struct run *run, struct stop *stop)
 {
 	struct event event;
@@ -430,8 +450,7 @@ static bool poll_stop(struct run *run, struct stop *stop)
 		return true;
 	/* The client has its say even if hits never end. */
 	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
-		inferiors_wait(&run->inferiors, false, &event);
-		if (event.kind == EVENT_NONE)
+		if (!take_event(run, &event))
 			break;
 		events_handle(run, &event);
 		proceed(run);
