@@ -178,7 +178,8 @@ struct inferiors {
 	bool told_by_sigchld;	     /* SIGCHLD is blocked: nothing changes without */
 	bool quiet;		     /* ... of which there was none a moment ago */
 	bool changed;		     /* something has, since a wait found nothing */
-	bool steps;		     /* somebody was resumed just now, by a step */
+	bool steps;		     /* somebody was resumed just now, by a step after a
+				      * step */
 	uint64_t maps_outdated;	     /* threads have run so often, about (maps.h) */
 	struct early_stop *early_stops; /* stops of children not known yet (wait.c) */
 	struct leaving *leaving;	/* let go, but not stopped yet (leaving.h) */

@@ -424,8 +424,12 @@ static void answer_late(struct run *run)
 	proceed_all(run);
 }
 
-/* Is there one? A step is mostly over by the time that the program has had the
- * processor. */
+/*
+ * Is there one? A step is mostly over by the time that the program has had the
+ * processor. It is given away where the client makes one step after the other: who does
+ * so has his turn later than others from then on, which a stop at a breakpoint, with
+ * one step in it, would wait for.
+ */
 static bool take_event(struct run *run, struct event *event)
 {
 	struct inferiors *inferiors = &run->inferiors;

@@ -57,7 +57,8 @@ static int resume(struct thread *thread, int request, int signal)
 	return_to_group_stop(thread);
 	thread->running = true;
 	maps_outdate(thread->inferior->owner);
-	thread->inferior->owner->steps = request == PTRACE_SINGLESTEP;
+	thread->inferior->owner->steps =
+		request == PTRACE_SINGLESTEP && thread->request == PTRACE_SINGLESTEP;
 	regs_forget(thread);
 	thread->listening = false;
 	thread->request = request;

@@ -19,11 +19,13 @@ import os
 import pathlib
 import shutil
 import statistics
+import time
 
 import measure
 import session_rows
 
 MORE_ROUNDS = 15
+MORE_TIME = 300  # s: a row that has taken so long has no more rounds
 NEAR_FLOOR = 1.15
 
 
@@ -100,14 +102,24 @@ def measure_all(place, servers, rows, rounds, judged):
     for row in rows:
         floor = place.floor(row, servers["truehit"])
         contenders = servers | ({"floor": floor} if floor else {})
-        result = Result(row, contenders)
+        result, end = Result(row, contenders), time.monotonic() + MORE_TIME
         for _ in range(rounds):
             result.measure(contenders)
-        while judged and result.is_within_noise() and len(result.runs["truehit"]) < MORE_ROUNDS:
+        while judged and result.is_within_noise() and time.monotonic() < end and \
+                len(result.runs["truehit"]) < MORE_ROUNDS:
             result.measure(contenders)
         print(result.text(), flush=True)
-        results.append(result)
-    return results
+        yield result
+
+
+def write(results, directory):
+    """As far as it has come: a run takes half an hour."""
+    (directory / "sessions.json").write_text(json.dumps({
+        "machine": measure.machine(),
+        "rows": [{"title": result.row.title, "seconds": result.runs, "ratio": result.ratio,
+                  "least": result.row.least, "met": result.met} for result in results],
+    }, indent=2) + "\n")
+    plot(results, directory)
 
 
 def plot(results, directory):
@@ -152,17 +164,14 @@ def main():
                   f"Linux {measure.machine()['kernel']})\n")
             print(f"  {'':<40} {'truehit':>10} {'gdbserver':>10} {'ratio':>6}  {'spread':<15}"
                   f"{'floor':>10} times" + (f"      {'newer':>5}  ratio" if options.newer else ""))
-            results = measure_all(place, servers, rows, 1 if options.quick else options.rounds,
-                                  not options.quick)
+            results = []
+            for result in measure_all(place, servers, rows,
+                                      1 if options.quick else options.rounds,
+                                      not options.quick):
+                results.append(result)
+                write(results, directory)
     except measure.Broken as error:
         sys.exit(f"bench: {error}")
-    (directory / "sessions.json").write_text(json.dumps({
-        "machine": measure.machine(),
-        "rows": [{"title": result.row.title, "seconds": result.runs, "ratio": result.ratio,
-                  "least": result.row.least, "met": result.met} for result in results],
-    }, indent=2) + "\n")
-    if results:
-        plot(results, directory)
     print(f"\nWritten to {directory}: sessions.json, sessions.svg")
     if options.quick:
         return 0
