@@ -39,7 +39,6 @@ static struct error *parse_range(struct client *client, struct cursor *args,
 	if (!range->inferior)
 		return error_create(0, "no process is being debugged");
 	range->addr = address_untag(range->inferior, range->addr);
-	inferior_patience(range->inferior, &range->patience, PATIENCE_ENDLESS);
 	return NULL;
 }
 
@@ -194,6 +193,7 @@ struct error *packet_qCRC(struct client *client, struct cursor *args,
 		return error_create(0, "qCRC: more than an address and a length");
 	if (!data)
 		return error_create(ENOMEM, "memory not read");
+	inferior_patience(range.inferior, &range.patience, PATIENCE_ENDLESS);
 	for (size_t at = 0; at < range.len;) {
 		size_t left = range.len - at,
 		       len = left < PIECE_SIZE ? left : PIECE_SIZE;

@@ -42,6 +42,9 @@ struct packet {
 void packet_dispatch(struct client *client, const char *packet, size_t len,
 		     struct buffer *reply);
 
+/** For tests: is the table in the order by which it is searched? */
+bool packets_are_in_order(void);
+
 /** By what lldb knows an error: its errno, or 1 if it has none or a greater one. */
 unsigned int packet_error_number(const struct error *error);
 
