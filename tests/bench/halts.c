@@ -31,7 +31,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 21, PAUSE = 20000 /* us */, STACK = 1 << 16 };
+enum {
+	ROUNDS = 21,
+	PAUSE = 20000, /* us */
+	STACK = 1 << 16,
+	LIMIT = 300, /* s, for all: what never stops or freezes ends it */
+};
 
 /* In memory that the program and its tracer share. */
 struct crowd {
@@ -87,7 +92,7 @@ static void start_crowd(void)
 		run_crowd();
 	while (crowd->ready < count) {
 		if (waitpid(crowd_pid, NULL, WNOHANG) != 0)
-			fail("no threads");
+			fail("so many threads cannot be made");
 		usleep(PAUSE);
 	}
 	for (int i = 0; i < count; i++)
@@ -308,6 +313,7 @@ int main(int argc, char **argv)
 		     0);
 	if (crowd == MAP_FAILED)
 		return 1;
+	alarm(LIMIT);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
 		if (!ways[i].in_cgroup || directory)
 			try_way(&ways[i]);

@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,6 +93,7 @@ static pid_t start_caller(void)
 
 	if (pid == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		raise(SIGSTOP);
 		for (;;)
 			syscall(SYS_getppid);
@@ -123,7 +125,7 @@ Test(library_unexplained, steps_over_system_calls)
 	open_filter(pid, TRUEHIT_STOP, 0);
 	aim_at_data();
 	truehit_arm(filter, TRUEHIT_FOREVER);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 100; i++)
 		calls += step(pid);
 	cr_expect_gt(calls, 0);
 	cr_expect_eq(counts_of(filter).hits, 0);
