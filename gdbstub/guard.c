@@ -41,27 +41,17 @@ static void __attribute__((noreturn)) end_like(int status)
 	_exit(128 + signal_number);
 }
 
-static void follow_server(int status)
-{
-	if (WIFSTOPPED(status))
-		raise(SIGSTOP); /* for the shell, and until SIGCONT comes for us */
-	else
-		end_like(status);
-}
-
-/* Programs are children, too, of which the server knows more: what is left of them is
- * taken away. */
 static void follow(pid_t server)
 {
 	int status;
-	pid_t child;
+	pid_t ret = waitpid(server, &status, WNOHANG | WUNTRACED);
 
-	while ((child = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (child == server)
-			follow_server(status);
-	}
-	if (child < 0 && errno != EINTR)
-		_exit(EXIT_FAILURE); /* the server is not there any more */
+	if (ret == 0 || (ret < 0 && errno == EINTR))
+		return;
+	if (ret > 0 && WIFSTOPPED(status))
+		raise(SIGSTOP); /* for the shell, and until SIGCONT comes for us */
+	else
+		end_like(ret > 0 ? status : EXIT_FAILURE);
 }
 
 /* Nothing stays open here: who waits for the end of a pipe waits for the server's. */

@@ -3,8 +3,7 @@
  * The guard: the process that users see and may kill. It forks the server at once, and
  * from then on only hands on signals to it, and its exit status to whoever waits. So
  * SIGKILL hits a process that traces nothing; the server hears of it and ends as it
- * always does. It is also the parent of the programs that the server starts, as users
- * and programs expect of what was started (gdbstub/tracing/launch.h).
+ * always does.
  *
  * Why: what becomes of a traced thread whose tracer dies is the kernel's business. It
  * goes on with the signal that it is stopped for, if only to tell of a trap or a step,

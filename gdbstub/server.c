@@ -561,7 +561,6 @@ int server_main(struct server *server)
 	startup_init(&server->startup, server->options.wrapper);
 	server->startup.with_shell = server->options.with_shell;
 	server->startup.disable_randomization = server->options.disable_randomization;
-	server->startup.siblings = server->guard != 0;
 	if (!error)
 		error = catch_signals(server);
 	if (error) {

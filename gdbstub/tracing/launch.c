@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -404,29 +402,12 @@ static struct error *trace_child(struct inferiors *inferiors, pid_t child,
 	return NULL;
 }
 
-/* Then the server stays one: what a program makes, and the server has let go, it may
- * have to attach to. */
-static bool only_ancestors_trace(void)
-{
-	return proc_number("/proc/sys/kernel/yama/ptrace_scope") > 0;
-}
-
-/* Other threads of ours may have the C library's locks: the child calls nothing that
- * takes them. */
-static pid_t fork_program(const struct launch_options *options)
-{
-	if (!options->is_sibling || only_ancestors_trace())
-		return fork();
-	return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL,
-			      NULL);
-}
-
 static struct error *start_child(struct inferiors *inferiors,
 				 const struct launch_options *options,
 				 const struct command *command, const int go[2],
 				 int report[2], struct inferior **ret)
 {
-	pid_t lender, child = fork_program(options);
+	pid_t lender, child = fork();
 	struct error *error;
 
 	if (child < 0)

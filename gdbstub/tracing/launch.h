@@ -35,8 +35,6 @@ struct launch_options {
 	const char *stdio[3]; /* files for the standard streams; NULL: as ours */
 	bool stdin_is_null;   /* stdio connection: stdin from /dev/null and
 			       * stdout to our stderr; .stdio goes before */
-	bool is_sibling;      /* its parent is ours (guard.h), which takes away what
-			       * is left of it; not where only ancestors may trace */
 };
 
 /**

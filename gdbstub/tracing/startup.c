@@ -181,6 +181,5 @@ struct launch_options startup_launch_options(const struct startup *startup)
 		.signals = &startup->signals,
 		.descriptors = &startup->descriptors,
 		.disable_randomization = startup->disable_randomization,
-		.is_sibling = startup->siblings,
 	};
 }

@@ -21,8 +21,7 @@ struct startup {
 	char **environment; /* NULL: the server's own */
 	char *directory;    /* NULL: the server's own */
 	bool with_shell, disable_randomization;
-	bool siblings;	      /* programs are children of our parent (launch_options) */
-	char *const *wrapper; /* of the command line, or NULL */
+	char *const *wrapper;	     /* of the command line, or NULL */
 	struct signal_state signals; /* what programs inherit */
 	struct rlimit descriptors;   /* ... too */
 };
