@@ -297,6 +297,13 @@ struct arch_ops {
 	unsigned int breakpoint_len;
 	unsigned int breakpoint_pc_advance; /* PC after the trap minus its address */
 	int breakpoint_si_code;		    /* of its SIGTRAP */
+	/**
+	 * As long as the breakpoint instruction, it faults where it is, with this
+	 * signal and si_code, and the kernel does not take it for a trap of its
+	 * uprobes, as it does with the other. NULL: it takes none of ours for its own.
+	 */
+	const uint8_t *distinct_trap;
+	int distinct_signal, distinct_si_code;
 
 	/**
 	 * What begins a sequence that a step in it makes begin anew, for ever. gdb

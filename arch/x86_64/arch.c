@@ -11,6 +11,10 @@
 #include "arch/capstone.h"
 
 static const uint8_t int3[] = {0xcc};
+/* UDB, which was always undefined in 64-bit mode, and is so for good by now (Linux uses
+ * it itself: arch/x86, "Use UDB instead of 0xEA"). INT1 would raise a SIGTRAP, but one
+ * that looks as debug exceptions without a reason do, and stops emulated machines. */
+static const uint8_t udb[] = {0xd6};
 static const uint8_t syscall_insn[] = {0x0f, 0x05};
 
 static const uint16_t expedited[] = {X86_64_RBP, X86_64_RSP, X86_64_RIP};
@@ -72,6 +76,9 @@ static const struct arch_ops x86_64 = {
 	.breakpoint_len = sizeof(int3),
 	.breakpoint_pc_advance = sizeof(int3),
 	.breakpoint_si_code = SI_KERNEL, /* traps.c, do_int3; uprobes.c, handle_swbp */
+	.distinct_trap = udb,
+	.distinct_signal = SIGILL,
+	.distinct_si_code = ILL_ILLOPN, /* traps.c, handle_invalid_op */
 	.syscall_insn = syscall_insn,
 	.syscall_len = sizeof(syscall_insn),
 	.syscall_arguments = syscall_arguments,

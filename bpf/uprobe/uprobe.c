@@ -211,9 +211,6 @@ static struct error *prepare(struct uprobe_placement *placement,
 	if (!error && is_taken(location))
 		error = error_create(0, "another process has a trap there, in the same "
 					"memory");
-	if (!error && trap_rival(location, false))
-		error = error_create(0, "another process has a trap there, which the "
-					"kernel would take out");
 	if (!error)
 		error = uprobe_target_find(location->inferior, location->addr,
 					   placement->undo.len, &placement->state->file,

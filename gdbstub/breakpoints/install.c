@@ -22,31 +22,6 @@
  * (bpf/kernel/background_close.h). */
 enum { GIVEN_BACK_AT_ONCE = 64 };
 
-/* Uprobes of other processes would take a trap along when they are closed. Were there
- * any? */
-static bool take_out_rivals(const struct location *location)
-{
-	struct location *rival;
-	bool any = false;
-
-	while ((rival = trap_rival(location, true))) {
-		location_take_out(rival, false);
-		any = true;
-	}
-	return any;
-}
-
-/* By other engines. */
-static void put_in_rivals(const struct location *location)
-{
-	const struct inferior *other;
-
-	TAILQ_FOREACH (other, &location->inferior->owner->list, link) {
-		if (other != location->inferior && other->breakpoints)
-			locations_put_in_again(other->breakpoints);
-	}
-}
-
 static bool is_shortage(const struct error *error)
 {
 	int err = error ? error_errno(error) : 0;
@@ -94,15 +69,12 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 			       struct location *location, int index)
 {
 	struct engine *engine = &breakpoints->engines->engine[index];
-	bool had_rivals = false;
 	struct error *error;
 
 	if (engine->unusable)
 		return error_create(EOPNOTSUPP, "%s cannot be used", engine->ops->name);
-	if (index == ENGINE_INT3) {
-		had_rivals = take_out_rivals(location);
+	if (index == ENGINE_INT3)
 		engines_settle(breakpoints->engines);
-	}
 	location->among_uprobes = choice_among_uprobes(location->inferior);
 	error = insert_by(breakpoints, location, engine);
 	if (!error) {
@@ -113,8 +85,6 @@ static struct error *put_in_by(struct breakpoints *breakpoints,
 		location->state = LOCATION_IN;
 		traps_changed(location);
 	}
-	if (had_rivals)
-		put_in_rivals(location);
 	return error;
 }
 

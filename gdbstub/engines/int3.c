@@ -89,6 +89,8 @@ static struct error *int3_insert(struct engine *engine, struct location *locatio
 		trap_forget(location);
 		return error_create(ENOMEM, "a trap");
 	}
+	if (location->among_uprobes)
+		trap_be_distinct(location);
 	location_pad_make(pad_of(location), location, true);
 	err = plant(location);
 	if (err < 0) {

@@ -186,6 +186,9 @@ struct inferiors {
 	/* Puts the thread of an event where it would be without pads. False: there is
 	 * nothing to tell of yet, and the thread runs. NULL: there are no pads. */
 	bool (*leave_pad)(struct event *event);
+	/* Is a trap of ours there that faults (arch_ops.distinct_trap)? NULL: there are
+	 * none. */
+	bool (*has_distinct_trap)(struct inferior *inferior, uint64_t pc);
 	struct open_stat stat;		   /* of the thread that was asked for last */
 	char *threaddb_path;		   /* set by the user; NULL: the default */
 	const struct control_hooks *hooks; /* of who controls them; NULL: nobody does */

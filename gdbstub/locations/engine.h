@@ -100,9 +100,9 @@ enum { TRAP_CODE_MAX = 16 }; /* bytes of a trap, with what follows */
 /** One place to stop: what gdb asked for, and how it is served. */
 struct location {
 	TAILQ_ENTRY(location) link;
-	TAILQ_ENTRY(location) watch_link; /* in breakpoints->watchpoints */
-	TAILQ_ENTRY(location) way_link;	  /* while it makes way for another one */
-	struct table_entry by_cell, by_place, by_number; /* index.h */
+	TAILQ_ENTRY(location) watch_link;      /* in breakpoints->watchpoints */
+	TAILQ_ENTRY(location) way_link;	       /* while it makes way for another one */
+	struct table_entry by_cell, by_number; /* index.h */
 	struct inferior *inferior;
 	unsigned int number;   /* of the inferior's locations; from 1 up */
 	int shown_number;      /* for people (numbers.h); 0: none yet */

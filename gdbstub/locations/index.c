@@ -2,9 +2,8 @@
 #include "gdbstub/locations/index.h"
 
 enum {
-	CELL_SHIFT = 6,	 /* addresses are found by cells of so many bytes, as a power of
-			  * two: a range has few of them, and a cell few locations */
-	PAGE_MIN = 4096, /* of all processors */
+	CELL_SHIFT = 6, /* addresses are found by cells of so many bytes, as a power of
+			 * two: a range has few of them, and a cell few locations */
 };
 
 static struct location *owner(const struct table_entry *entry, size_t offset)
@@ -16,8 +15,6 @@ void index_add(struct breakpoints *breakpoints, struct location *location)
 {
 	table_insert(&breakpoints->by_cell, &location->by_cell,
 		     location->addr >> CELL_SHIFT);
-	table_insert(&breakpoints->by_place, &location->by_place,
-		     location->addr % PAGE_MIN);
 	table_insert(&breakpoints->by_number, &location->by_number, location->number);
 	if (location->type > BREAKPOINT_HARDWARE)
 		TAILQ_INSERT_TAIL(&breakpoints->watchpoints, location, watch_link);
@@ -26,7 +23,6 @@ void index_add(struct breakpoints *breakpoints, struct location *location)
 void index_remove(struct breakpoints *breakpoints, struct location *location)
 {
 	table_remove(&breakpoints->by_cell, &location->by_cell);
-	table_remove(&breakpoints->by_place, &location->by_place);
 	table_remove(&breakpoints->by_number, &location->by_number);
 	if (location->type > BREAKPOINT_HARDWARE)
 		TAILQ_REMOVE(&breakpoints->watchpoints, location, watch_link);
@@ -35,7 +31,6 @@ void index_remove(struct breakpoints *breakpoints, struct location *location)
 void index_deinit(struct breakpoints *breakpoints)
 {
 	table_deinit(&breakpoints->by_cell);
-	table_deinit(&breakpoints->by_place);
 	table_deinit(&breakpoints->by_number);
 }
 
@@ -105,18 +100,4 @@ struct location *index_begin_near(struct index_walk *walk,
 	uint64_t last = addr + len - 1;
 
 	return index_begin(walk, breakpoints, first, last < addr ? UINT64_MAX : last);
-}
-
-/* ---- places in a page ---- */
-
-struct location *index_same_place(const struct breakpoints *breakpoints, uint64_t addr)
-{
-	return owner(table_find(&breakpoints->by_place, addr % PAGE_MIN),
-		     offsetof(struct location, by_place));
-}
-
-struct location *index_same_place_next(const struct location *location)
-{
-	return owner(table_find_next(&location->by_place),
-		     offsetof(struct location, by_place));
 }

@@ -40,9 +40,4 @@ struct location *index_begin_near(struct index_walk *walk,
 				  const struct breakpoints *breakpoints, uint64_t addr,
 				  uint64_t len, unsigned int before);
 
-/** Those whose address is at the same place of a page of the least size (4096): first
- * and next, or NULL. */
-struct location *index_same_place(const struct breakpoints *breakpoints, uint64_t addr);
-struct location *index_same_place_next(const struct location *location);
-
 #endif

@@ -24,8 +24,8 @@ struct breakpoints {
 	struct inferior *inferior;
 	struct engines *engines;
 	struct location_list locations, watchpoints;
-	struct table by_cell, by_place, by_number; /* index.h */
-	struct handed_list handed; /* conditions for what has none of its own */
+	struct table by_cell, by_number; /* index.h */
+	struct handed_list handed;	 /* conditions for what has none of its own */
 	struct handed_counts handed_counts;
 	unsigned int last_number; /* given to a location; none is given twice */
 	uint64_t program;	  /* of the inferior (numbers.c); 0: not known yet */

@@ -209,7 +209,7 @@ bool location_pad_plant(const struct location_pad *pad, struct location *locatio
 {
 	struct site *site = pad->site;
 
-	trap_be(location, site->pad.jump, site->pad.planted, site->pad.jump_len);
+	trap_be_jump(location, site->pad.jump, site->pad.planted, site->pad.jump_len);
 	site->planted = trap_plant(location) == 0 && trap_is_planted(location);
 	return site->planted;
 }

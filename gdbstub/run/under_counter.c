@@ -35,7 +35,7 @@ static const struct counter_finding *finding_of(const struct run *run,
 static bool is_of_steps(const struct location *location)
 {
 	return location->state == LOCATION_OUT ||
-	       (location->engine->ops->own_traps && !trap_is_jump(location));
+	       (location->engine->ops->own_traps && location->trap->kind == TRAP_INSN);
 }
 
 static bool has_own_traps_only(const struct inferior *inferior)

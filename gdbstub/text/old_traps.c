@@ -97,36 +97,52 @@ static bool is_anonymous(const struct inferior *inferior, uint64_t addr)
 	return false;
 }
 
-/* Had the program a breakpoint instruction of its own there, it is no copy of ours. */
+/* Had the program such an instruction of its own there, it is no copy of ours. */
 static bool is_copy(struct inferior *inferior, uint64_t addr, const struct trap *trap)
 {
-	const struct arch_ops *arch = inferior->arch;
-	const unsigned int len = arch->breakpoint_len;
+	const unsigned int len = trap->len;
 	uint8_t code[TRAP_CODE_MAX];
 
-	if (memcmp(trap->original, arch->breakpoint_insn, len) == 0 ||
+	if (memcmp(trap->original, trap->planted, len) == 0 ||
 	    breakpoints_read_memory(inferior, addr, code, trap->known) !=
 		    (ssize_t)trap->known)
 		return false;
 	/* It may have been taken out for another thread meanwhile. */
-	if (memcmp(code, arch->breakpoint_insn, len) == 0)
+	if (memcmp(code, trap->planted, len) == 0)
 		memcpy(code, trap->original, len);
 	return memcmp(code, trap->original, trap->known) == 0;
+}
+
+/* A copy of which is there, or NULL. */
+static const struct trap *find_copied(struct inferior *inferior, uint64_t addr)
+{
+	const struct old_trap *old = find(inferior->breakpoints, addr);
+
+	return old && is_copy(inferior, addr, &old->trap) &&
+			       is_anonymous(inferior, addr)
+		       ? &old->trap
+		       : NULL;
+}
+
+bool old_traps_find_distinct(struct inferior *inferior, uint64_t pc)
+{
+	const struct trap *trap =
+		inferior->breakpoints ? find_copied(inferior, pc) : NULL;
+
+	return trap && trap->kind == TRAP_DISTINCT;
 }
 
 bool old_traps_undo(const struct event *event)
 {
 	struct inferior *inferior = event->inferior;
-	const struct arch_ops *arch = inferior->arch;
-	struct old_trap *old;
+	const struct trap *trap;
 	uint64_t pc;
 
 	if (!trap_is_reported(event) || thread_get_pc(event->thread, &pc) < 0)
 		return false;
-	pc -= arch->breakpoint_pc_advance;
-	old = find(inferior->breakpoints, pc);
-	if (!old || !is_copy(inferior, pc, &old->trap) || !is_anonymous(inferior, pc) ||
-	    inferior_write(inferior, pc, old->trap.original, arch->breakpoint_len) < 0)
+	pc -= inferior->arch->breakpoint_pc_advance;
+	trap = find_copied(inferior, pc);
+	if (!trap || inferior_write(inferior, pc, trap->original, trap->len) < 0)
 		return false;
 	log_debug(LOG_STOPS, "thread %d has met a copy of a trap at 0x%jx",
 		  event->thread->tid, (uintmax_t)pc);

@@ -16,6 +16,9 @@ void old_traps_add(struct breakpoints *breakpoints, uint64_t addr,
 void old_traps_forget(struct breakpoints *breakpoints, uint64_t addr, size_t len);
 void old_traps_clear(struct breakpoints *breakpoints);
 
+/** Is a copy of such a trap there that faults (TRAP_DISTINCT)? */
+bool old_traps_find_distinct(struct inferior *inferior, uint64_t pc);
+
 /**
  * If a copy of such a trap is what the thread has just executed: it is taken out, and
  * the thread put back, to execute the program's own instruction. A breakpoint in

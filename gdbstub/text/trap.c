@@ -106,6 +106,17 @@ static int read_original(const struct location *location)
 	return 0;
 }
 
+/* Of @span bytes, the first @len are written. */
+static void be(struct location *location, enum trap_kind kind, const uint8_t *bytes,
+	       unsigned int len, unsigned int span)
+{
+	location->trap->kind = kind;
+	memcpy(location->trap->planted, bytes, span);
+	location->trap->len = len;
+	location->trap_len = len;
+	location->trap_span = span;
+}
+
 int trap_note(struct location *location)
 {
 	const struct arch_ops *arch = location->inferior->arch;
@@ -114,30 +125,43 @@ int trap_note(struct location *location)
 	location->trap = calloc(1, sizeof(*location->trap));
 	if (!location->trap)
 		return -ENOMEM;
-	trap_be(location, arch->breakpoint_insn, arch->breakpoint_len,
-		arch->breakpoint_len);
+	be(location, TRAP_INSN, arch->breakpoint_insn, arch->breakpoint_len,
+	   arch->breakpoint_len);
 	err = read_original(location);
 	if (err < 0)
 		trap_forget(location);
 	return err;
 }
 
-void trap_be(struct location *location, const uint8_t *bytes, unsigned int len,
-	     unsigned int span)
+void trap_be_jump(struct location *location, const uint8_t *bytes, unsigned int len,
+		  unsigned int span)
 {
-	memcpy(location->trap->planted, bytes, span);
-	location->trap->len = len;
-	location->trap_len = len;
-	location->trap_span = span;
+	be(location, TRAP_JUMP, bytes, len, span);
 }
 
 bool trap_is_jump(const struct location *location)
 {
+	return location->trap->kind == TRAP_JUMP;
+}
+
+/* Is it such a trap that has faulted at @pc? A copy of one may be elsewhere. */
+static bool has_distinct_trap(struct inferior *inferior, uint64_t pc)
+{
+	const struct location *location = trap_at(inferior, pc);
+
+	return location ? location->trap->kind == TRAP_DISTINCT
+			: old_traps_find_distinct(inferior, pc);
+}
+
+void trap_be_distinct(struct location *location)
+{
 	const struct arch_ops *arch = location->inferior->arch;
 
-	return location->trap->len != arch->breakpoint_len ||
-	       memcmp(location->trap->planted, arch->breakpoint_insn,
-		      arch->breakpoint_len) != 0;
+	if (!arch->distinct_trap)
+		return;
+	be(location, TRAP_DISTINCT, arch->distinct_trap, arch->breakpoint_len,
+	   arch->breakpoint_len);
+	location->inferior->owner->has_distinct_trap = has_distinct_trap;
 }
 
 int trap_know(const struct location *location)
@@ -237,50 +261,6 @@ struct location *trap_at(struct inferior *inferior, uint64_t addr)
 	struct location *location = own_trap(inferior, addr);
 
 	return location ? location : shared_trap(inferior, addr);
-}
-
-/* Files are mapped by pages. */
-static struct location *find_rival(const struct inferior *inferior, uint64_t addr,
-				   bool kernel)
-{
-	struct location *location;
-
-	for (location = index_same_place(inferior->breakpoints, addr); location;
-	     location = index_same_place_next(location)) {
-		if (location->state != LOCATION_OUT && location->trap &&
-		    location->engine->ops->kernel_traps == kernel)
-			break;
-	}
-	return location;
-}
-
-/* Where threads run, a trap that is exchanged for another would be missed. */
-static bool runs(const struct inferior *inferior)
-{
-	const struct thread *thread;
-
-	FOREACH_THREAD (thread, inferior) {
-		if (!thread_is_held(thread))
-			return true;
-	}
-	return false;
-}
-
-struct location *trap_rival(const struct location *location, bool kernel)
-{
-	const struct inferior *inferior = location->inferior;
-	const struct inferior *other;
-
-	TAILQ_FOREACH (other, &inferior->owner->list, link) {
-		struct location *rival = NULL;
-
-		if (other->breakpoints && !inferior_shares_memory(other, inferior) &&
-		    !(kernel && runs(other)))
-			rival = find_rival(other, location->addr, kernel);
-		if (rival)
-			return rival;
-	}
-	return NULL;
 }
 
 bool trap_skip_own(struct thread *thread)

@@ -9,12 +9,18 @@
 
 #include "gdbstub/locations/location.h"
 
+enum trap_kind {
+	TRAP_INSN,     /* the breakpoint instruction */
+	TRAP_DISTINCT, /* arch_ops.distinct_trap, which the kernel does not take for its
+			* own */
+	TRAP_JUMP,     /* a jump to a pad that has the trap (gdbstub/pads/) */
+};
+
 /** What a location that has a trap knows of it. */
 struct trap {
-	/* What is planted: the breakpoint instruction, or a jump to a pad that has the
-	 * trap (gdbstub/pads/). */
-	uint8_t planted[TRAP_CODE_MAX];
-	unsigned int len; /* so many bytes of it are written */
+	enum trap_kind kind;
+	uint8_t planted[TRAP_CODE_MAX]; /* what is written */
+	unsigned int len;		/* so many bytes of it are written */
 	/* The program's own bytes: those under the trap, and some that follow them, by
 	 * which the code can be told from another's. */
 	uint8_t original[TRAP_CODE_MAX];
@@ -27,12 +33,19 @@ struct trap {
  */
 int trap_note(struct location *location);
 void trap_forget(struct location *location);
-/** These @span bytes, at most TRAP_CODE_MAX, are to be there instead of a breakpoint
- * instruction; after the first @len of them the text has them already. */
-void trap_be(struct location *location, const uint8_t *bytes, unsigned int len,
-	     unsigned int span);
-/** Is it another than a breakpoint instruction? */
+/** A jump of these @span bytes, at most TRAP_CODE_MAX, is to be there instead of a
+ * breakpoint instruction; after the first @len of them the text has them already. */
+void trap_be_jump(struct location *location, const uint8_t *bytes, unsigned int len,
+		  unsigned int span);
 bool trap_is_jump(const struct location *location);
+/**
+ * In memory with uprobes, the kernel takes a breakpoint instruction for its own where
+ * anybody has a uprobe at the same place of the file, in whatever process: nobody
+ * stops, and it is taken out with that uprobe (kernel/events/uprobes.c, handle_swbp and
+ * register_for_each_vma). Another trap is to be there instead, if the processor has
+ * one.
+ */
+void trap_be_distinct(struct location *location);
 /** Notes the code at a planted trap anew, so that it is the one that it was set in. 0
  * or a negative errno. */
 int trap_know(const struct location *location);
@@ -61,15 +74,6 @@ struct location *trap_at(struct inferior *inferior, uint64_t addr);
  * of such.
  */
 struct location *trap_executed(const struct event *event, const struct engine *engine);
-
-/**
- * A trap of another process, the kernel's (@kernel) or one of ours, that may lie at the
- * same place of the same file as the location, or NULL. When the kernel closes a
- * uprobe, it takes whatever trap it finds there out of every process that has uprobes
- * (kernel/events/uprobes.c, register_for_each_vma): there must be one kind only. Those
- * of the kernel's in processes that run are passed over: they cannot be moved.
- */
-struct location *trap_rival(const struct location *location, bool kernel);
 
 /**
  * Moves a thread that hit a trap in vain past it, if a trap is what the program

@@ -391,12 +391,41 @@ static bool is_nobodys(struct thread *thread, const struct event *event)
 	return true;
 }
 
+static bool is_of_distinct_trap(const struct thread *thread, const siginfo_t *info,
+				uint64_t *pc)
+{
+	struct inferior *inferior = thread->inferior;
+	const struct arch_ops *arch = inferior->arch;
+
+	return inferior->owner->has_distinct_trap &&
+	       info->si_signo == arch->distinct_signal &&
+	       info->si_code == arch->distinct_si_code &&
+	       thread_get_pc(thread, pc) == 0 &&
+	       inferior->owner->has_distinct_trap(inferior, *pc);
+}
+
+/* From here on, and for whoever asks the kernel, it is a breakpoint instruction that
+ * the thread has executed. */
+static int be_breakpoint(struct thread *thread, uint64_t pc, siginfo_t *info)
+{
+	const struct arch_ops *arch = thread->inferior->arch;
+
+	*info = (siginfo_t){.si_signo = SIGTRAP, .si_code = arch->breakpoint_si_code};
+	thread_set_siginfo(thread, info);
+	thread_set_pc(thread, pc + arch->breakpoint_pc_advance);
+	return SIGTRAP;
+}
+
 static bool decode_signal(struct thread *thread, int signal, struct event *event)
 {
+	uint64_t pc;
+
 	if (thread_get_siginfo(thread, &event->siginfo) < 0) {
 		thread->running = true; /* killed meanwhile */
 		return false;
 	}
+	if (is_of_distinct_trap(thread, &event->siginfo, &pc))
+		signal = be_breakpoint(thread, pc, &event->siginfo);
 	if (thread->call_cut_off && signal != SIGTRAP)
 		event->syscall = thread->syscall;
 	thread->call_cut_off = false;

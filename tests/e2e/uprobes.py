@@ -77,12 +77,12 @@ class Many:
         return self.client.monitor("breakpoints")
 
 
-def text_session(t, kind, python, *commands, setting="uprobe", argument="$rdi",
-                 arguments=()):
+def text_session(t, kind, python, *commands, settings=("monitor set engine uprobe",),
+                 argument="$rdi", arguments=()):
     """gdb at the start of `text KIND`, with a breakpoint that is true at every fifth
     call of its code."""
     server = t.server("COMM", t.prog("text"), kind, *arguments)
-    gdb = t.gdb(server, f"monitor set engine {setting}", *commands, "break begin",
+    gdb = t.gdb(server, *settings, *commands, "break begin",
                 "break middle", "continue",
                 f"break *(long)function_at if {argument} % 5 == 3", prog=t.prog("text"),
                 python=f"""

@@ -136,6 +136,47 @@ def test_signals(t):
         probe(t, place, 4, 640, "ua", PASS)
 
 
+def beside_probes(t, storm, place, conditions=None):
+    """A client at a place that can be no uprobe, in memory with uprobes, without a slot and a
+    pad: there is a trap that the kernel does not take for its own."""
+    session = Probe(t, storm, place, conditions, PASS)
+    session.client.monitor("set pads off")
+    probe_at = f"Z0,{storm.counts()['move_at']:x},1{NEVER}"
+    t.equal(session.client.ask(probe_at), "OK", probe_at)
+    session.extra.append(probe_at)
+    session.fill_slots()
+    return session
+
+
+def test_distinct_traps(t):
+    for place in STORES:
+        program = Storm(t, 4, max(64, int(640 * SCALE)), "kua")
+        session = beside_probes(t, program, place)
+        program.go()
+        session.must_agree(session.run(0.3))
+
+
+def test_distinct_traps_leave_nothing(t):
+    """At a detach or a kill at any moment, with hits of which nobody has been told yet."""
+    chance = random.Random(SEED)
+    program = Background(t, 4, "kuf")
+    for turn in range(int(12 * SCALE)):
+        session = beside_probes(t, program, STORES[turn % 3], "" if turn % 4 else NEVER)
+        if turn % 4:
+            stop = session.client.ask("vCont;c")
+            t.match("^T05.*swbreak", stop, "a stop")
+            t.match(" int3 ", session.engine(), "the engine")
+        if turn % 2:
+            session.client.send_bytes(session.client.frame("vCont;c"))
+            time.sleep(chance.random() * 0.05)
+            session.server.kill()
+        else:
+            t.equal(session.client.ask("D"), "OK", "detach")
+            session.client.close()
+        session.server.wait()
+        program.must_run()
+
+
 def test_signals_and_interrupts(t):
     for place in KINDS:
         probe(t, place, 4, 640, "uaf", PASS, interrupts=0.3)

@@ -41,20 +41,31 @@ def need_uprobes_in_memory(t):
     need_uprobes(t)
 
 
+# Then int3 does not plant the breakpoint instruction, which the kernel may take for its own.
+AMONG_UPROBES = (
+    "monitor set engine uprobe",
+    'eval "maintenance packet Z0,%lx,1;X3,220027", (long) begin',
+    'eval "maintenance packet z0,%lx,1", (long) begin',
+    "monitor set engine ptrace",
+    "monitor set pads off",
+)
+
+
 def engines_here(t):
-    """By what software breakpoints are served: the name, and the setting for it."""
+    """By what software breakpoints are served: the name, and the commands for it."""
     t.truehit_only("engines")
     try:
         need_uprobes_in_memory(t)
     except harness.Skip:
-        return [("int3", "ptrace")]
-    return [("int3", "ptrace"), ("uprobe", "uprobe")]
+        return [("int3", ["monitor set engine ptrace"])]
+    return [("int3", ["monitor set engine ptrace"]), ("uprobe", ["monitor set engine uprobe"]),
+            ("int3 among uprobes", AMONG_UPROBES)]
 
 
 def each_session(t, kind, python, *commands, arguments=()):
     """Plays it with each engine; yields the engine, the server and the results."""
-    for engine, setting in engines_here(t):
-        server, results = text_session(t, kind, VIEWS + python, *commands, setting=setting,
+    for engine, settings in engines_here(t):
+        server, results = text_session(t, kind, VIEWS + python, *commands, settings=settings,
                                        argument=ARGUMENT, arguments=arguments)
         yield engine, server, results
 
@@ -283,7 +294,7 @@ run("continue")
 def test_moved_elsewhere(t):
     """Page tables and all. Uprobes belong to the file: nobody stops at the new place, and
     no trap is seen. An int3 goes along, and is nobody's, as with gdbserver: the thread
-    gets its SIGTRAP."""
+    gets its signal."""
     t.need_probes_in_text()
     for engine, server, results in each_session(t, "shifted", """
 called()
@@ -297,9 +308,11 @@ emit(alive=alive(), after=alive() and value("(long)$pc - (long)function_at"),
             t.check(TRAP not in results[0]["code"], "memory shows a trap")
             t.equal(results[1]["alive"], False, "the program has ended")
             server.wait_output("sum 210")
-        else:
+        elif engine == "int3":
             t.equal((results[1]["signal"], results[1]["after"]),
                     ("5", str(len(TRAP) // 2 if TRAP == "cc" else 0)), "int3: the stop")
+        else:
+            t.equal((results[1]["signal"], results[1]["after"]), ("4", "0"), engine)
 
 
 def test_file_with_other_content(t):
@@ -355,7 +368,7 @@ calls = called()
 row = rows()[0]
 run("condition 3")
 emit(calls=[calls, called()], row=row)
-""", setting=setting, argument=ARGUMENT)
+""", settings=[f"monitor set engine {setting}"], argument=ARGUMENT)
         t.equal(results[0]["calls"], [[3, 8], list(range(10, 20))], f"{setting}: stops")
         t.match(" perf_event ", results[0]["row"], f"{setting}: the engine")
         server.wait_output("sum 210")
@@ -369,13 +382,13 @@ def test_huge_pages(t):
     with setting(t, "/proc/sys/vm/nr_overcommit_hugepages", 4):
         if harness.Process(t, [t.prog("text"), "huge"]).wait() != 0:
             t.skip("no huge pages")
-        for name in ("auto", *(name for _, name in engines_here(t))):
+        for name in "auto", "ptrace", "uprobe":
             server, results = text_session(t, "huge", """
 calls = called()
 row = (rows() or [""])[0]
 run("condition 3")
 emit(calls=[calls, called()], row=row)
-""", setting=name, argument=ARGUMENT)
+""", settings=[f"monitor set engine {name}"], argument=ARGUMENT)
             # Some kernels (6.12) let not even a tracer write there.
             if name == "ptrace" and results[0] == {"calls": [[], []], "row": ""}:
                 continue

@@ -191,6 +191,38 @@ def test_same_place_of_another_server(t):
         many.client.ask(f"z0,{many.pc():x},1")
 
 
+def test_trap_beside_a_uprobe_of_another_server(t):
+    """The kernel would take a breakpoint instruction for its own, and take it out with the
+    other server's probe. This place has no slot and no pad, and can be no uprobe."""
+    need_uprobes(t)
+    other, many = Many(t), Many(t, threads=2)
+    for session in (other, many):
+        session.client.monitor("set engine uprobe")
+        session.client.monitor("set pads off")
+    for part in range(150, 154):
+        many.client.ask(f"Z1,{many.parts[part] + 2:x},1{NEVER}")  # within an instruction
+    many.insert(100, ALWAYS)
+    t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop with two threads")
+    many.remove(100)
+    store = many.parts[0] + STORE_AT
+    shown = many.client.ask(f"m{store:x},4")
+    many.insert(store)
+    t.check("int3" in engines(many.table()), "a trap of the server's own")
+    for closed in (False, True, True):
+        other.insert(other.parts[0] + STORE_AT, NEVER)
+        t.equal(engines(other.table()), ["uprobe"], "the other's engine")
+        if closed:
+            t.equal(other.client.ask(f"z0,{other.parts[0] + STORE_AT:x},1"), "OK", "z0")
+            other.client.monitor("set engine ptrace")
+            other.insert(other.parts[0] + STORE_AT)  # ... which waits until it is closed
+            t.equal(engines(other.table()), ["int3"], "the other's engine")
+            t.equal(other.client.ask(f"z0,{other.parts[0] + STORE_AT:x},1"), "OK", "z0")
+            other.client.monitor("set engine uprobe")
+        t.match("^T05.*swbreak", many.client.ask("vCont;c"), "a stop")
+        t.equal(many.pc(), store, "PC")
+        t.equal(many.client.ask(f"m{store:x},4"), shown, "memory")
+
+
 def test_loaded_anew_elsewhere(t):
     """A library that comes and goes, each time at another address."""
     need_uprobes(t)
