@@ -59,7 +59,7 @@ class Runner:
         (work / "site.exp").write_text(self._site())
         limit = self.limit * self.patience
         if limits and limits.get(name):
-            limit = min(limit, 60 * self.patience + 5 * limits.get(name).seconds)
+            limit = min(limit, 120 * self.patience + 5 * limits.get(name).seconds)
         command = [sys.executable, HERE / "alone.py", f"--limit={limit}",
                    "runtest", "--tool", "gdb", f"--target_board={self.board}",
                    f"GDB={self.gdb}", f"GDBSERVER={server}", name]
