@@ -48,10 +48,12 @@ static void follow(pid_t server)
 
 	if (ret == 0 || (ret < 0 && errno == EINTR))
 		return;
-	if (ret > 0 && WIFSTOPPED(status))
+	if (ret < 0)
+		_exit(EXIT_FAILURE); /* the server is not there any more */
+	if (WIFSTOPPED(status))
 		raise(SIGSTOP); /* for the shell, and until SIGCONT comes for us */
 	else
-		end_like(ret > 0 ? status : EXIT_FAILURE);
+		end_like(status);
 }
 
 /* Nothing stays open here: who waits for the end of a pipe waits for the server's. */
