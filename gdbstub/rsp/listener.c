@@ -163,26 +163,58 @@ static int listen_at_all(struct listener *listener, const struct addrinfo *list)
 	return listener->nfds > 0 ? 0 : err;
 }
 
+/* A port that is free at one address may be taken at the next. */
+static struct error *listen_at_any(struct listener *listener,
+				   const struct addrinfo *list)
+{
+	int tries = listener->comm.port == 0 ? PORT_TRIES : 1;
+	int err;
+
+	do {
+		err = listen_at_all(listener, list);
+	} while (err == -EADDRINUSE && --tries > 0);
+	return err < 0 ? bind_error(-err) : NULL;
+}
+
+/*
+ * What getaddrinfo() says where no host is given; it takes a quarter of the time of an
+ * attach to one thread, as it reads its configuration and asks the kernel for all
+ * addresses first.
+ */
+static struct error *open_loopback(struct listener *listener)
+{
+	union tcp_address v4 = {.v4 = {.sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+	union tcp_address v6 = {
+		.v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT}};
+	struct addrinfo second = {
+		.ai_family = AF_INET, .ai_addr = &v4.any, .ai_addrlen = sizeof(v4.v4)};
+	struct addrinfo first = {.ai_family = AF_INET6,
+				 .ai_addr = &v6.any,
+				 .ai_addrlen = sizeof(v6.v6),
+				 .ai_next = &second};
+
+	return listen_at_any(listener, &first);
+}
+
 static struct error *open_tcp(struct listener *listener)
 {
 	const char *host = listener->comm.host;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
 	struct addrinfo *list = NULL;
-	int tries = listener->comm.port == 0 ? PORT_TRIES : 1;
+	struct error *error;
 	int err;
 
-	/* Without a host and without AI_PASSIVE: the loopback addresses. */
-	err = getaddrinfo(*host ? host : NULL, "0", &hints, &list);
+	if (!*host)
+		return open_loopback(listener);
+	err = getaddrinfo(host, "0", &hints, &list);
 	if (err)
 		return error_create(0, "%s: cannot resolve name: %s", host,
 				    err == EAI_SYSTEM ? strerror(errno)
 						      : gai_strerror(err));
-	/* A port that is free at one address may be taken at the next. */
-	do {
-		err = listen_at_all(listener, list);
-	} while (err == -EADDRINUSE && --tries > 0);
+	error = listen_at_any(listener, list);
 	freeaddrinfo(list);
-	return err < 0 ? bind_error(-err) : NULL;
+	return error;
 }
 
 /* ---- unix sockets ---- */

@@ -160,6 +160,33 @@ Test(listener, loopback_only)
 	listener_close(&listener);
 }
 
+static bool has_ipv6(void)
+{
+	struct sockaddr_in6 addr = {.sin6_family = AF_INET6,
+				    .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	bool works = fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0;
+
+	close(fd);
+	return works;
+}
+
+/* A client reaches "localhost", whichever of its addresses it tries first. */
+Test(listener, loopback_of_both_families)
+{
+	struct listener listener = listen_at(":0");
+
+	cr_expect_eq(listener.nfds, has_ipv6() ? 2 : 1);
+	for (unsigned int i = 0; i < listener.nfds; i++) {
+		struct sockaddr_in6 addr = {0};
+		socklen_t len = sizeof(addr);
+
+		getsockname(listener.fds[i], (struct sockaddr *)&addr, &len);
+		cr_expect_eq(ntohs(addr.sin6_port), listener.port);
+	}
+	listener_close(&listener);
+}
+
 Test(listener, port_in_use)
 {
 	struct listener listener = listen_at("127.0.0.1:0");
