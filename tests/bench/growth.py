@@ -14,6 +14,7 @@ import math
 import os
 import pathlib
 import re
+import select
 import shutil
 import statistics
 import subprocess
@@ -153,7 +154,6 @@ class Server:
     """A server with a program, or attached to one."""
 
     def __init__(self, path, program, threads=0, mib=1, attach=False):
-        self.output = tempfile.TemporaryFile("w+")
         self.program = None
         argv = [str(program), str(threads), str(mib)]
         if attach:
@@ -164,21 +164,24 @@ class Server:
         options = ["--attach", ":0", str(self.program.pid)] if attach else [":0", *argv]
         start = time.monotonic()
         self.process = subprocess.Popen([path, "--once", *options],
-                                        stdin=subprocess.DEVNULL, stdout=self.output,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
         self.port = self.wait_for_port()
         self.ms = (time.monotonic() - start) * 1000
 
     def wait_for_port(self):
-        end = time.monotonic() + measure.LIMIT
-        while time.monotonic() < end and self.process.poll() is None:
-            with open(f"/proc/self/fd/{self.output.fileno()}", encoding="utf-8",
-                      errors="replace") as file:
-                found = re.search(r"Listening on port (\d+)", file.read())
+        """Woken by the line itself: looking for it now and then would be in the figures. What
+        comes after it is short, and stays in the pipe."""
+        output, end, text = self.process.stdout.fileno(), time.monotonic() + measure.LIMIT, b""
+        while select.select([output], [], [], max(0, end - time.monotonic()))[0]:
+            piece = os.read(output, 4096)
+            text += piece
+            found = re.search(rb"Listening on port (\d+)\n", text)
             if found:
                 return int(found.group(1))
-            time.sleep(0.002)
-        raise measure.Broken(f"{self.process.args[0]} does not listen")
+            if not piece:
+                break
+        raise measure.Broken(f"{self.process.args[0]} does not listen: {text.decode()}")
 
     def __enter__(self):
         return self
@@ -189,7 +192,7 @@ class Server:
                 process.kill()
             if process:
                 process.wait()
-        self.output.close()
+                process.stdout.close()
 
 
 def late_most(values):
