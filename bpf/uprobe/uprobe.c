@@ -332,10 +332,11 @@ static int uprobe_suspend(struct engine *engine, struct location *location)
 	return err;
 }
 
+/* While it was switched off, nobody has looked after what it lies in. */
 static int uprobe_resume(struct engine *engine, struct location *location)
 {
 	struct uprobe_placement *placement = location->engine_data;
-	int err = trap_plant(location);
+	int err = trap_plant_over(location, placement->insn, placement->undo.len);
 
 	(void)engine;
 	if (err == 0)
@@ -357,19 +358,12 @@ static bool uprobe_vanished(struct engine *engine, const struct location *locati
 	return uprobe_has_vanished(location->engine_data);
 }
 
-/* While it was switched off, nobody has looked after what it lies in. */
-static bool is_text_changed(const struct location *location)
-{
-	return location->state == LOCATION_SUSPENDED &&
-	       !uprobe_is_insn(location->engine_data);
-}
-
 static bool uprobe_outdated(struct engine *engine, const struct location *location)
 {
 	const struct uprobe_placement *placement = location->engine_data;
 
 	(void)engine;
-	return placement->inexact || is_text_changed(location) ||
+	return placement->inexact ||
 	       location_pad_is_outdated(&placement->pad, location) ||
 	       uprobe_has_witnesses(placement, location->inferior) ||
 	       !is_one_process(location->inferior) || location->inferior->leaderless;

@@ -4,6 +4,8 @@
 
 #include "gdbstub/locations/location.h"
 
+#include <errno.h>
+
 #include "gdbstub/base/log.h"
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/breakpoints/choice.h"
@@ -119,10 +121,15 @@ bool breakpoints_need_commit(const struct breakpoints *breakpoints)
 
 /* What is switched on reads the memory itself: to look first whether it is there would
  * take a system call more at each resume. */
-static struct error *switch_on(struct location *location)
+static struct error *switch_on(struct breakpoints *breakpoints,
+			       struct location *location)
 {
 	_cleanup_error_ struct error *error = location_switch(location, LOCATION_IN);
 
+	if (error && error_errno(error) == ESTALE) {
+		location_take_out(location, false);
+		return location_install(breakpoints, location);
+	}
 	return error && is_there(location) ? take_ptr(error) : NULL;
 }
 
@@ -132,14 +139,14 @@ static struct error *location_commit(struct breakpoints *breakpoints,
 	if (location->wanted && location->state == LOCATION_SUSPENDED &&
 	    !location_is_outdated(location) && !traps_must_move(location) &&
 	    !location_must_stay_off(location))
-		return switch_on(location);
+		return switch_on(breakpoints, location);
 	if (!needs_commit(location))
 		return NULL;
 	if (must_come_anew(location))
 		location_take_out(location, false);
 	if (location->state == LOCATION_OUT)
 		return location_install(breakpoints, location);
-	return location_switch(location, LOCATION_IN);
+	return switch_on(breakpoints, location);
 }
 
 struct error *location_switch_on(struct breakpoints *breakpoints,
@@ -199,9 +206,11 @@ static struct error *drop_unwanted(struct breakpoints *breakpoints, bool steppin
 
 	if (!stepping)
 		*slots_freed |= locations_drop_unwanted(breakpoints);
+	breakpoints_look_at_unwanted(breakpoints);
 	TAILQ_FOREACH (location, &breakpoints->locations, link) {
 		if (!error && !location->wanted && location->state == LOCATION_IN)
 			error = location_switch(location, LOCATION_SUSPENDED);
+		location->seen = false;
 	}
 	return error;
 }

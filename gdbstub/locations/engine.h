@@ -125,6 +125,7 @@ struct location {
 	unsigned int trap_span; /* and so many, with what follows, make it work */
 	bool doubtful; /* ... others' traps that are there have come or gone since */
 	enum trap_fate fate;  /* what has become of that */
+	bool seen;	      /* ... in memory just now: it need not be read again */
 	uint64_t switched_in; /* breakpoints.period + 1: it was switched on then */
 	unsigned int dropped, moved; /* how often it was put in anew for that */
 	uint64_t lifted_in;	     /* engines.shadow_round + 1: lifted, and in the
@@ -227,7 +228,8 @@ struct engine_ops {
 	 * ended or runs another program, and only our own state is to be freed.
 	 */
 	void (*remove)(struct engine *engine, struct location *location, bool gone);
-	/** Switches off and on again; negative errno on failure. */
+	/** Switches off and on again; negative errno on failure. -ESTALE: other code
+	 * is there by now; it has to be taken out and put in anew. */
 	int (*suspend)(struct engine *engine, struct location *location);
 	int (*resume)(struct engine *engine, struct location *location);
 	/**

@@ -85,7 +85,9 @@ static int write_original(const struct location *location, struct inferior *infe
 
 	if (shared_trap(inferior, location->addr) || is_replaced(location))
 		return 0;
-	planted = is_planted(location, inferior);
+	planted = location->seen && inferior == location->inferior
+			  ? 1
+			  : is_planted(location, inferior);
 	if (planted <= 0)
 		return planted == -EFAULT ? 0 : planted;
 	return inferior_write(inferior, location->addr, location->trap->original,
@@ -179,9 +181,19 @@ void trap_forget(struct location *location)
 
 int trap_plant(struct location *location)
 {
+	return trap_plant_over(location, NULL, 0);
+}
+
+int trap_plant_over(struct location *location, const uint8_t *code, unsigned int len)
+{
+	const struct trap *trap = location->trap;
 	int err = read_original(location);
 
-	return err < 0 ? err : write_trap(location);
+	if (err < 0)
+		return err;
+	if (len > trap->known || (len > 0 && memcmp(trap->original, code, len) != 0))
+		return -ESTALE;
+	return write_trap(location);
 }
 
 int trap_lift(const struct location *location)

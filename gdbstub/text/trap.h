@@ -52,6 +52,9 @@ int trap_know(const struct location *location);
 
 /** Writes the trap into the text, noting anew what was there. 0 or a negative errno. */
 int trap_plant(struct location *location);
+/** The same if what is there begins with this code; else nothing is written: -ESTALE.
+ */
+int trap_plant_over(struct location *location, const uint8_t *code, unsigned int len);
 /** Writes the original back, if the trap is still there. 0 or a negative errno. */
 int trap_lift(const struct location *location);
 /** Is it there? The program may have mapped something else. */

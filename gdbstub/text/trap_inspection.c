@@ -103,6 +103,22 @@ void breakpoints_inspect(struct breakpoints *breakpoints)
 	}
 }
 
+void breakpoints_look_at_unwanted(struct breakpoints *breakpoints)
+{
+	struct window window = {0};
+	struct location *location;
+
+	TAILQ_FOREACH (location, &breakpoints->locations, link) {
+		const struct trap *trap = location->trap;
+		const uint8_t *bytes =
+			!location->wanted && location->state == LOCATION_IN && trap
+				? look(&window, location)
+				: NULL;
+
+		location->seen = bytes && memcmp(bytes, trap->planted, trap->len) == 0;
+	}
+}
+
 /* Where others run, what was seen at a stop need not be so any longer. */
 bool location_is_intact(const struct location *location)
 {

@@ -16,6 +16,9 @@
  * some.
  */
 void breakpoints_inspect(struct breakpoints *breakpoints);
+/** Looks at the traps that nobody wants, and that are about to be lifted, in the same
+ * way: location->seen is the caller's to reset after that. */
+void breakpoints_look_at_unwanted(struct breakpoints *breakpoints);
 /** Is a location in place (LOCATION_IN) as it was put in? Of what was inspected, that
  * is known. */
 bool location_is_intact(const struct location *location);
