@@ -65,6 +65,7 @@ static const struct arch_ops x86_64 = {
 	.nregsets = X86_64_NREGSETS,
 	.pc_reg = X86_64_RIP,
 	.sp_reg = X86_64_RSP,
+	.pc_in_user = offsetof(struct user, regs.rip),
 	.compat = &i386,
 	.basic_regs = X86_64_GS_BASE + 1,
 	.expedited = expedited,

@@ -126,7 +126,7 @@ int thread_set_pc(const struct thread *thread, uint64_t pc)
 		return ret;
 	ret = reg_write_u64(&regs, arch->pc_reg, pc);
 	if (ret == 0)
-		ret = regs_store(thread, &regs, regset);
+		ret = task_regs_store_pc(thread->tid, &regs, regset, pc);
 	if (ret == 0)
 		keep_regset(thread, &regs, regset, true); /* the kernel takes any PC */
 	return ret;

@@ -63,3 +63,14 @@ int task_regs_store(pid_t tid, const struct regs *regs, unsigned int regset)
 			   regs->by_other[regset] ? def->other_type : def->nt_type,
 			   &iov);
 }
+
+int task_regs_store_pc(pid_t tid, const struct regs *regs, unsigned int regset,
+		       uint64_t pc)
+{
+	const unsigned int offset = regs->arch->pc_in_user;
+
+	if (offset == 0)
+		return task_regs_store(tid, regs, regset);
+	return ptrace(PTRACE_POKEUSER, tid, (void *)(uintptr_t)offset, pc) < 0 ? -errno
+									       : 0;
+}

@@ -14,5 +14,8 @@ void regs_init(struct regs *regs, const struct arch_ops *arch);
 int task_regs_fetch(pid_t tid, struct regs *regs, unsigned int regset);
 /** Writes back one that was fetched and changed. 0 or a negative errno, as above. */
 int task_regs_store(pid_t tid, const struct regs *regs, unsigned int regset);
+/** The same where no more than the PC was changed, of the regset that it is in. */
+int task_regs_store_pc(pid_t tid, const struct regs *regs, unsigned int regset,
+		       uint64_t pc);
 
 #endif
