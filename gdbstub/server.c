@@ -8,7 +8,7 @@
 
 #include "gdbstub/base/shutdown.h"
 #include "gdbstub/base/log.h"
-#include "gdbstub/guard.h"
+#include "gdbstub/server_signals.h"
 #include "gdbstub/tracing/leaving.h"
 #include "gdbstub/tracing/shell.h"
 #include "gdbstub/inferior/signals.h"
@@ -39,6 +39,7 @@ enum {
 	IDLE = 50,	     /* ms without anything to do, for the trial of engines */
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
 	AT_ONCE_MAX = 16,    /* requests of the client's */
+	NOT_AT_ONCE = 8,     /* ... when none had come */
 	OTHERS_MAX = 4,	     /* descriptors that are polled, besides the client's */
 };
 
@@ -222,30 +223,40 @@ static void serve_packets(struct server *server)
 	}
 }
 
-/* Once output that waited is gone, more of it is due: that is poll's to tell. */
-static bool may_serve_at_once(const struct server *server)
+/*
+ * Only the client can make anything happen: the program is stopped, and all is told.
+ * Once output that waited is gone, more of it is due: that is poll's to tell.
+ */
+static bool is_client_alone(const struct server *server)
 {
 	const struct connection *connection = server->client.connection;
 
-	return server->at_once > 0 && connection && !server->ending &&
-	       !server->run.running && server->client.untold.kind == STOP_NONE &&
+	return connection && !server->ending && !server->run.running &&
+	       server->client.untold.kind == STOP_NONE &&
 	       connection_unsent(connection) == 0;
 }
 
 /*
- * While the program is stopped, the client mostly has sent its next request by the time
- * that we have answered the last one, if it is as quick as a client can be; then
- * poll(2) would tell nothing new. Did it? Others have their turn after so many.
+ * While the program is stopped, a quick client has sent its next request by the time
+ * that we have answered the last one; then poll(2) would tell nothing new. Did it?
+ * Others have their turn after so many. One that is not so quick is not tried each
+ * time.
  */
 static bool serve_at_once(struct server *server)
 {
 	bool any = false;
 
-	while (may_serve_at_once(server)) {
+	if (server->not_at_once > 0) {
+		server->not_at_once--;
+		return false;
+	}
+	while (server->at_once > 0 && is_client_alone(server)) {
 		server->at_once--;
 		server->quiet = false;
-		if (!connection_io(server->client.connection))
+		if (!connection_io(server->client.connection)) {
+			server->not_at_once = any ? 0 : NOT_AT_ONCE;
 			break;
+		}
 		serve_packets(server);
 		any = true;
 	}
@@ -349,22 +360,21 @@ static void add_client(const struct server *server, struct work *work)
 			       : listener_poll(&server->listener, fds);
 }
 
-static bool any_is_ready(const struct work *work, nfds_t first)
+static bool any_is_ready(const struct work *work, nfds_t first, nfds_t end)
 {
-	for (nfds_t i = first; i < work->count; i++)
+	for (nfds_t i = first; i < end; i++)
 		if (work->fds[i].revents)
 			return true;
 	return false;
 }
 
-static void wait_for_work(struct server *server)
+/* Does what poll(2) tells of. Was it the client's, and nothing else? */
+static bool poll_once(struct server *server)
 {
 	const struct pollfd *signals, *terminal;
 	struct work work = {.count = 0};
 	nfds_t others;
 
-	if (serve_at_once(server))
-		return;
 	signals = add_input(&work, server->signal_fd);
 	terminal = add_input(&work, program_terminal_fd(&server->client));
 	add_input(&work, print_fd(server));
@@ -372,15 +382,30 @@ static void wait_for_work(struct server *server)
 	others = work.count;
 	add_client(server, &work);
 	server->quiet = false;
-	if (poll_or_try_engines(server, work.fds, work.count) < 0)
-		return;
+	if (poll_or_try_engines(server, work.fds, work.count) <= 0)
+		return false;
 	server->quiet = !signals->revents;
 	if (signals->revents)
 		take_signals(server);
 	if (terminal && terminal->revents)
 		program_terminal_read(&server->client);
-	if (any_is_ready(&work, others) && server->client.connection)
-		serve_client(server);
+	if (!any_is_ready(&work, others, work.count) || !server->client.connection)
+		return false;
+	serve_client(server);
+	return !any_is_ready(&work, 0, others);
+}
+
+/* A request that leaves all at rest makes work for nobody: the next one is waited for
+ * at once. */
+static void wait_for_work(struct server *server)
+{
+	server->client.session.at_rest = true;
+	for (int turns = AT_ONCE_MAX; turns > 0; turns--) {
+		if (!serve_at_once(server) && !poll_once(server))
+			return;
+		if (!server->client.session.at_rest || !is_client_alone(server))
+			return;
+	}
 }
 
 /* Before a stop is taken, as that prints all the rest, ready or not: of a program that
@@ -417,59 +442,6 @@ static void serve(struct server *server)
 }
 
 /* ---- begin and end ---- */
-
-static void on_sigpipe(int signal)
-{
-	(void)signal;
-}
-
-/* ... unless our parent wants them ignored (nohup). */
-static void signals_to_catch(sigset_t *set)
-{
-	shutdown_signals(set);
-	for (int number = 1; number < NSIG; number++) {
-		struct sigaction action;
-
-		if (number != SIGNAL_GUARD_ENDED &&
-		    sigaction(number, NULL, &action) == 0 &&
-		    action.sa_handler == SIG_IGN)
-			sigdelset(set, number);
-	}
-	sigaddset(set, SIGCHLD);
-}
-
-/* A parent's `trap "" CHLD` would have the kernel send none of a stop
- * (kernel/signal.c: do_notify_parent_cldstop). */
-static bool sigchld_is_sent(void)
-{
-	struct sigaction action;
-
-	return sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-	       !(action.sa_flags & SA_NOCLDSTOP);
-}
-
-/*
- * Signals that end us come through the event loop. The program has the terminal; what
- * we print shall appear all the same (stty tostop).
- */
-static struct error *catch_signals(struct server *server)
-{
-	struct sigaction pipe_action = {.sa_handler = on_sigpipe};
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTTOU);
-	sigaddset(&set, SIGTTIN);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signals_to_catch(&set);
-	sigaction(SIGPIPE, &pipe_action, NULL);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	guard_watch(server->guard);
-	server->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (server->signal_fd < 0)
-		return error_create(errno, "no signal descriptor");
-	return NULL;
-}
 
 static struct error *open_listener(struct server *server)
 {
@@ -562,7 +534,7 @@ int server_main(struct server *server)
 	server->startup.with_shell = server->options.with_shell;
 	server->startup.disable_randomization = server->options.disable_randomization;
 	if (!error)
-		error = catch_signals(server);
+		error = server_signals_catch(server->guard, &server->signal_fd);
 	if (error) {
 		listener_close(&server->listener);
 		log_info("%s\nExiting", error_text(error));
@@ -576,8 +548,8 @@ int server_main(struct server *server)
 		.multi = server->options.multi,
 		.over_stdio = server->listener.comm.kind == COMM_STDIO,
 	};
-	/* catch_signals has blocked it, and take_signals tells. */
-	server->run.inferiors.told_by_sigchld = sigchld_is_sent();
+	/* It has been blocked, and take_signals tells. */
+	server->run.inferiors.told_by_sigchld = server_signals_tell_of_children();
 	if (server->client.over_stdio)
 		server->run.own_output = output_descriptor(STDERR_FILENO);
 	server->run.output = console_output(&server->client);

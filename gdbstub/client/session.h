@@ -15,6 +15,7 @@ struct session {
 	bool extended;	  /* `!` or target extended-remote */
 	bool resumed;	  /* threads run; a stop reply is owed */
 	bool silent;	  /* the packet at hand has no reply */
+	bool at_rest;	  /* all packets of late have been of PACKET_AT_REST */
 	bool ending;	  /* close the connection after this reply */
 	bool exit_server; /* `monitor exit`: and end the server */
 

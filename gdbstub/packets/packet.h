@@ -24,6 +24,9 @@ enum packet_flags {
 	PACKET_OF_THREAD = 8,
 	/* Needs engines, which have to have been tried (run_try_engines). */
 	PACKET_ENGINES = 16,
+	/* While the program is stopped, it changes no more than memory, registers and
+	 * breakpoints, if anything: nobody but the client has work after it. */
+	PACKET_AT_REST = 32,
 };
 
 struct packet {
