@@ -39,7 +39,8 @@ enum {
 	IDLE = 50,	     /* ms without anything to do, for the trial of engines */
 	SIGNALS_AT_ONCE = 8, /* more than signal_fd is for */
 	AT_ONCE_MAX = 16,    /* requests of the client's */
-	NOT_AT_ONCE = 8,     /* ... when none had come */
+	MISSES_MAX = 2,	     /* ... that had not come at once, one after the other, */
+	SKIPS = 8,	     /* ... then so many are not looked for so */
 	OTHERS_MAX = 4,	     /* descriptors that are polled, besides the client's */
 };
 
@@ -246,19 +247,24 @@ static bool serve_at_once(struct server *server)
 {
 	bool any = false;
 
-	if (server->not_at_once > 0) {
-		server->not_at_once--;
+	if (!is_client_alone(server))
+		return false;
+	if (server->skips > 0) {
+		server->skips--;
 		return false;
 	}
 	while (server->at_once > 0 && is_client_alone(server)) {
 		server->at_once--;
 		server->quiet = false;
-		if (!connection_io(server->client.connection)) {
-			server->not_at_once = any ? 0 : NOT_AT_ONCE;
+		if (!connection_io(server->client.connection))
 			break;
-		}
 		serve_packets(server);
 		any = true;
+	}
+	server->misses = any ? 0 : server->misses + 1;
+	if (server->misses > MISSES_MAX) {
+		server->misses = MISSES_MAX;
+		server->skips = SKIPS;
 	}
 	return any;
 }

@@ -20,7 +20,7 @@ struct server {
 	int signal_fd;
 	bool quiet;		       /* poll(2) has just told of no signal */
 	unsigned int at_once;	       /* requests that may be served without it */
-	unsigned int not_at_once;      /* turns in which none is looked for so */
+	unsigned int misses, skips;    /* those that had not come; turns without */
 	bool printing;		       /* commands have just printed */
 	enum access_log_turn counting; /* ... what was found of accesses */
 	bool leaving;		       /* all is told: end when the client has it */

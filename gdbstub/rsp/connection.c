@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "gdbstub/base/buffer.h"
@@ -34,9 +35,18 @@ struct connection {
 	struct buffer waiting; /* packets to be sent once that is acknowledged */
 	bool unacknowledged;   /* the last packet */
 	bool no_ack;
+	bool is_socket;
 	bool eof;    /* the client sends no more */
 	bool broken; /* nothing can be sent any more */
 };
+
+static bool is_socket(int fd)
+{
+	socklen_t len = sizeof(int);
+	int type;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0;
+}
 
 struct connection *connection_create(int in_fd, int out_fd)
 {
@@ -50,6 +60,7 @@ struct connection *connection_create(int in_fd, int out_fd)
 	}
 	connection->in_fd = in_fd;
 	connection->out_fd = out_fd < 0 ? in_fd : out_fd;
+	connection->is_socket = is_socket(in_fd) && is_socket(connection->out_fd);
 	frame_decoder_init(&connection->decoder, RSP_PACKET_SIZE);
 	return connection;
 }
@@ -111,12 +122,27 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
+/* For sockets, read(2) and write(2) go a longer way through the kernel. */
+static ssize_t receive(const struct connection *connection, void *data, size_t len)
+{
+	return connection->is_socket ? recv(connection->in_fd, data, len, MSG_DONTWAIT)
+				     : read(connection->in_fd, data, len);
+}
+
+static ssize_t transfer(const struct connection *connection, const void *data,
+			size_t len)
+{
+	return connection->is_socket ? send(connection->out_fd, data, len,
+					    MSG_DONTWAIT | MSG_NOSIGNAL)
+				     : write(connection->out_fd, data, len);
+}
+
 static void write_out(struct connection *connection)
 {
 	struct buffer *out = &connection->out;
 
 	while (out->len > 0 && !connection->broken) {
-		ssize_t n = write(connection->out_fd, out->data, out->len);
+		ssize_t n = transfer(connection, out->data, out->len);
 
 		if (n < 0 && would_block())
 			return;
@@ -135,7 +161,7 @@ static bool read_in(struct connection *connection)
 
 	if (connection->eof)
 		return false;
-	n = read(connection->in_fd, chunk, sizeof(chunk));
+	n = receive(connection, chunk, sizeof(chunk));
 	if (n < 0 && would_block())
 		return false;
 	if (n <= 0) {
@@ -181,7 +207,7 @@ static size_t write_at_once(struct connection *connection, const char *data, siz
 
 	if (connection->out.len > 0)
 		return 0;
-	n = write(connection->out_fd, data, len);
+	n = transfer(connection, data, len);
 	if (n < 0 && !would_block())
 		connection->broken = true;
 	return n > 0 ? (size_t)n : 0;
