@@ -31,12 +31,29 @@ static void begin_late(const struct event *event, const struct inferior *child)
 	thread->bound = !event->inferior->attached;
 }
 
+/* A program that forks often has no breakpoints most of the time: its children are let
+ * go at once. */
+static bool has_traps(const struct inferior *parent)
+{
+	const struct inferior *other;
+
+	FOREACH_SHARING (other, parent) {
+		if (other->breakpoints && breakpoints_have_traps(other->breakpoints))
+			return true;
+	}
+	return false;
+}
+
 /* It goes its own way, with no trap of ours in its text. */
 static void let_go(const struct event *event)
 {
-	struct inferior *child =
-		inferior_create(event->inferior->owner, event->child_pid, true);
+	struct inferior *child;
 
+	if (event->own_memory && !event->child_late && !has_traps(event->inferior)) {
+		newborn_detach(event->child_pid);
+		return;
+	}
+	child = inferior_create(event->inferior->owner, event->child_pid, true);
 	if (!child) {
 		log_warning("out of memory: child %d stays stopped", event->child_pid);
 		return;

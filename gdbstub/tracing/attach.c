@@ -481,6 +481,14 @@ void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal)
 	inferior_destroy(inferior);
 }
 
+void newborn_detach(pid_t pid)
+{
+	int status;
+
+	if (ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0)
+		waitpid(pid, &status, __WALL | WNOHANG); /* it has ended */
+}
+
 /* True: it has ended. Stops that were on their way when the process was killed are
  * dropped, and so are those of threads that end. */
 static bool reap_thread(pid_t tid)

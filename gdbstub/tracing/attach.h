@@ -21,6 +21,9 @@ struct error *inferior_attach(struct inferiors *inferiors, pid_t pid,
  * too. The process runs on.
  */
 void inferior_detach(struct inferior *inferior, pid_t signal_tid, int signal);
+/** Detaches from a child that is no inferior: it is stopped at its start, and nothing
+ * of ours is in it. As it has executed nothing, no signal of ours waits for it. */
+void newborn_detach(pid_t pid);
 /** SIGKILL, waits for its end, but not for what sleeps where it cannot end, destroys
  * @inferior. */
 void inferior_kill(struct inferior *inferior);

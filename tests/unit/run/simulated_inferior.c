@@ -408,6 +408,14 @@ struct error *__wrap_inferior_attach(struct inferiors *inferiors, pid_t pid,
 	return NULL;
 }
 
+static void go_free(struct sim_thread *thread)
+{
+	thread->asked_stopped = false;
+	thread->how = SIM_CONTINUE;
+	if (thread->state == SIM_HELD)
+		run(thread);
+}
+
 /* What is sent to one that is let go is delivered. */
 static void let_go(const struct thread *known)
 {
@@ -418,10 +426,7 @@ static void let_go(const struct thread *known)
 		signal = known->pending.signal;
 	if (signal != 0)
 		model_delivered(thread, signal);
-	thread->asked_stopped = false;
-	thread->how = SIM_CONTINUE;
-	if (thread->state == SIM_HELD)
-		run(thread);
+	go_free(thread);
 }
 
 REPLACES(inferior_detach);
@@ -438,6 +443,17 @@ void __wrap_inferior_detach(struct inferior *inferior, pid_t signal_tid, int sig
 	TAILQ_FOREACH (thread, &inferior->threads, link)
 		let_go(thread);
 	inferior_destroy(inferior);
+}
+
+REPLACES(newborn_detach);
+void __wrap_newborn_detach(pid_t pid)
+{
+	struct sim_process *process = sim_process(pid);
+
+	sim_say("process %d is let go at once", pid);
+	process->traced = false;
+	model_detached(process);
+	go_free(sim_thread(pid));
 }
 
 REPLACES(inferior_kill);
