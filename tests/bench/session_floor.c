@@ -4,17 +4,19 @@
  * does nothing but what the kernel makes every server do.
  *
  * session_floor --once :0 PROGRAM ARG...
+ * session_floor --once --attach :0 PID
  *
- * starts the program, tells its port, and serves one client. It knows vCont;s and
- * vCont;c (a system call to resume, one to wait, and one for the registers), Z0 and z0
- * (a trap is in the text from Z0 to z0), and m; what else the client asks for, it says
- * OK to. It checks nothing. Forked children it lets go, as each server has to whose
- * traps they would have, and passes SIGCHLD on.
+ * starts the program, or attaches to one with one thread, tells its port, and serves
+ * one client. It knows vCont;s and vCont;c (a system call to resume, one to wait, and
+ * one for the registers), Z0 and z0 (a trap is in the text from Z0 to z0), m and M;
+ * what else the client asks for, it says OK to. It checks nothing. Forked children it
+ * lets go, as each server has to whose traps they would have, and passes SIGCHLD on.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-enum { PACKET_SIZE = 1 << 16 };
+enum { PACKET_SIZE = 1 << 16, TRAPS_MAX = 1 << 16 };
 
 #ifdef __x86_64__
 static const unsigned char trap[] = {0xcc};
@@ -39,11 +41,15 @@ static const unsigned char trap[] = {0x00, 0x00, 0x20, 0xd4};
 #define TRAP_ADVANCE 0
 #endif
 
+struct planted {
+	unsigned long addr; /* 0: none is here now */
+	unsigned char original[sizeof(trap)];
+};
+
 struct floor {
 	pid_t pid;
 	int memory, socket;
-	unsigned long trap_at;
-	unsigned char original[sizeof(trap)];
+	struct planted traps[TRAPS_MAX];
 	char reply[PACKET_SIZE];
 	size_t used;
 };
@@ -55,12 +61,22 @@ static void fetch(struct floor *floor, struct user_regs_struct *regs)
 	ptrace(PTRACE_GETREGSET, floor->pid, (void *)1, &iov); /* NT_PRSTATUS */
 }
 
+/* By the low bits of their addresses, which the client's are not to share. */
+static struct planted *place_of(struct floor *floor, unsigned long addr)
+{
+	return &floor->traps[addr % TRAPS_MAX];
+}
+
+static bool trap_at(struct floor *floor, unsigned long addr)
+{
+	return place_of(floor, addr)->addr == addr;
+}
+
 static void leave_trap(struct floor *floor, struct user_regs_struct *regs)
 {
 	struct iovec iov = {.iov_base = regs, .iov_len = sizeof(*regs)};
 
-	if (TRAP_ADVANCE == 0 || !floor->trap_at ||
-	    PC_OF(*regs) != floor->trap_at + TRAP_ADVANCE)
+	if (TRAP_ADVANCE == 0 || !trap_at(floor, PC_OF(*regs) - TRAP_ADVANCE))
 		return;
 	PC_OF(*regs) -= TRAP_ADVANCE;
 	ptrace(PTRACE_SETREGSET, floor->pid, (void *)1, &iov);
@@ -110,20 +126,42 @@ static void resume(struct floor *floor, int request)
 
 static void set_trap(struct floor *floor, const char *packet)
 {
-	floor->trap_at = strtoul(packet + 3, NULL, 16);
-	if (pread(floor->memory, floor->original, sizeof(trap), (off_t)floor->trap_at) <
-		    0 ||
-	    pwrite(floor->memory, trap, sizeof(trap), (off_t)floor->trap_at) < 0)
+	const unsigned long addr = strtoul(packet + 3, NULL, 16);
+	struct planted *place = place_of(floor, addr);
+
+	if (place->addr ||
+	    pread(floor->memory, place->original, sizeof(trap), (off_t)addr) < 0 ||
+	    pwrite(floor->memory, trap, sizeof(trap), (off_t)addr) < 0)
 		exit(1);
+	place->addr = addr;
 	floor->used = (size_t)sprintf(floor->reply, "OK");
 }
 
-static void take_trap(struct floor *floor)
+static void take_trap(struct floor *floor, const char *packet)
 {
-	if (pwrite(floor->memory, floor->original, sizeof(trap),
-		   (off_t)floor->trap_at) < 0)
+	const unsigned long addr = strtoul(packet + 3, NULL, 16);
+	struct planted *place = place_of(floor, addr);
+
+	if (place->addr != addr ||
+	    pwrite(floor->memory, place->original, sizeof(trap), (off_t)addr) < 0)
 		exit(1);
-	floor->trap_at = 0;
+	place->addr = 0;
+	floor->used = (size_t)sprintf(floor->reply, "OK");
+}
+
+/* MADDR,LENGTH:BYTES, of a few bytes. */
+static void write_memory(struct floor *floor, const char *packet)
+{
+	unsigned char bytes[64];
+	char *end;
+	const unsigned long addr = strtoul(packet + 1, &end, 16);
+	const unsigned long len = strtoul(end + 1, &end, 16);
+
+	for (unsigned long i = 0; i < len && i < sizeof(bytes); i++)
+		sscanf(end + 1 + 2 * i, "%2hhx", &bytes[i]);
+	if (len > sizeof(bytes) ||
+	    pwrite(floor->memory, bytes, len, (off_t)addr) != (ssize_t)len)
+		exit(1);
 	floor->used = (size_t)sprintf(floor->reply, "OK");
 }
 
@@ -153,9 +191,14 @@ static void answer(struct floor *floor, const char *packet)
 	else if (packet[0] == 'Z')
 		set_trap(floor, packet);
 	else if (packet[0] == 'z')
-		take_trap(floor);
+		take_trap(floor, packet);
 	else if (packet[0] == 'm')
 		read_memory(floor, packet);
+	else if (packet[0] == 'M')
+		write_memory(floor, packet);
+	else if (packet[0] == '?')
+		floor->used = (size_t)sprintf(floor->reply, "T05thread:p%x.%x;",
+					      floor->pid, floor->pid);
 	else
 		floor->used = (size_t)sprintf(floor->reply, "OK");
 }
@@ -193,10 +236,17 @@ static void serve(struct floor *floor)
 	}
 }
 
+static void attach(struct floor *floor, const char *pid)
+{
+	floor->pid = (pid_t)strtol(pid, NULL, 10);
+	if (ptrace(PTRACE_SEIZE, floor->pid, NULL, (void *)PTRACE_O_TRACEFORK) < 0 ||
+	    ptrace(PTRACE_INTERRUPT, floor->pid, NULL, NULL) < 0)
+		exit(1);
+	waitpid(floor->pid, NULL, __WALL);
+}
+
 static void start(struct floor *floor, char **argv)
 {
-	char path[64];
-
 	floor->pid = fork();
 	if (floor->pid == 0) {
 		personality(ADDR_NO_RANDOMIZE);
@@ -207,6 +257,12 @@ static void start(struct floor *floor, char **argv)
 	waitpid(floor->pid, NULL, 0);
 	ptrace(PTRACE_SETOPTIONS, floor->pid, NULL,
 	       (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK));
+}
+
+static void open_memory(struct floor *floor)
+{
+	char path[64];
+
 	snprintf(path, sizeof(path), "/proc/%d/mem", floor->pid);
 	floor->memory = open(path, O_RDWR | O_CLOEXEC);
 }
@@ -233,14 +289,22 @@ static int take_client(void)
 int main(int argc, char **argv)
 {
 	static struct floor floor;
+	bool attached;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: session_floor --once :0 PROGRAM ARG...\n");
+		fprintf(stderr, "usage: session_floor --once :0 PROGRAM ARG...\n"
+				"       session_floor --once --attach :0 PID\n");
 		return 2;
 	}
-	start(&floor, argv + 3);
+	attached = strcmp(argv[2], "--attach") == 0;
+	if (attached)
+		attach(&floor, argv[argc - 1]);
+	else
+		start(&floor, argv + 3);
+	open_memory(&floor);
 	floor.socket = take_client();
 	serve(&floor);
-	kill(floor.pid, SIGKILL);
+	if (!attached)
+		kill(floor.pid, SIGKILL);
 	return 0;
 }

@@ -153,7 +153,7 @@ class Place:
             Row("read 1,000 bytes, raw client", 1.0,
                 lambda s: self.raw_packets(s, lambda c: f"m{c:x},3e8", 5 * many), "kernel"),
             Row(f"{count} breakpoints in and out, raw client", 1.0,
-                lambda s: self.raw_breakpoints(s, count)),
+                lambda s: self.raw_breakpoints(s, count), "kernel"),
         ]
 
     def crowd_rows(self, crowds):
@@ -163,7 +163,8 @@ class Place:
             *(Row(f"Ctrl-C and on, {crowd} threads, raw client", 1.0,
                   lambda s, n=crowd: self.crowd_halts(s, n, 20)) for crowd in crowds),
             *(Row(f"attach to {crowd} threads", 1.5 if crowd >= 1000 else 1.0,
-                  lambda s, n=crowd: self.attach(s, n)) for crowd in crowds),
+                  lambda s, n=crowd: self.attach(s, n), "kernel" if crowd == 1 else "")
+              for crowd in crowds),
         ]
 
     def stop_rows(self, many):
