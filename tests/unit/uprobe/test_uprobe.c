@@ -11,6 +11,7 @@
 #include "gdbstub/inferior/memory.h"
 #include "gdbstub/inferior/thread.h"
 #include "gdbstub/breakpoints/breakpoints.h"
+#include "gdbstub/text/trap.h"
 #include "tests/unit/child.h"
 #include "tests/unit/support.h"
 
@@ -168,6 +169,20 @@ Test(uprobe, comes_and_goes, .init = begin)
 	}
 	engine->ops->settle(engine);
 	expect_trap(PUSH, false);
+}
+
+/* The kernel would go on to execute what it has copied. */
+Test(uprobe, is_not_switched_on_over_other_code, .init = begin)
+{
+	const uint8_t other = 0x90;
+
+	insert(PUSH);
+	cr_assert_eq(engine->ops->suspend(engine, &location), 0);
+	cr_assert_eq(inferior_write(&tracee.inferior, location.addr, &other, 1), 0);
+	cr_expect_eq(engine->ops->resume(engine, &location), -ESTALE);
+	cr_expect_not(trap_is_planted(&location));
+	location.state = LOCATION_SUSPENDED;
+	take_out(false);
 }
 
 /* Do threads stop before the instruction? */
