@@ -247,7 +247,7 @@ static bool serve_at_once(struct server *server)
 {
 	bool any = false;
 
-	if (!is_client_alone(server))
+	if (server->at_once == 0 || !is_client_alone(server))
 		return false;
 	if (server->skips > 0) {
 		server->skips--;

@@ -20,7 +20,8 @@ struct server {
 	int signal_fd;
 	bool quiet;		       /* poll(2) has just told of no signal */
 	unsigned int at_once;	       /* requests that may be served without it */
-	unsigned int misses, skips;    /* those that had not come; turns without */
+	unsigned int misses;	       /* how often none had come, in a row */
+	unsigned int skips;	       /* turns in which none is looked for */
 	bool printing;		       /* commands have just printed */
 	enum access_log_turn counting; /* ... what was found of accesses */
 	bool leaving;		       /* all is told: end when the client has it */

@@ -166,7 +166,11 @@ class Server:
         self.process = subprocess.Popen([path, "--once", *options],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
-        self.port = self.wait_for_port()
+        try:
+            self.port = self.wait_for_port()
+        except measure.Broken:
+            self.__exit__()
+            raise
         self.ms = (time.monotonic() - start) * 1000
 
     def wait_for_port(self):
@@ -181,7 +185,8 @@ class Server:
                 return int(found.group(1))
             if not piece:
                 break
-        raise measure.Broken(f"{self.process.args[0]} does not listen: {text.decode()}")
+        raise measure.Broken(f"{self.process.args[0]} does not listen: "
+                             f"{text.decode(errors='replace')}")
 
     def __enter__(self):
         return self
