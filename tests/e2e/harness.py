@@ -28,6 +28,10 @@ PATIENCE = int(os.environ.get("TRUEHIT_PATIENCE", "1"))
 TEST_LIMIT = 600 * PATIENCE
 GDB_LIMIT = 300
 WAIT_LIMIT = 60
+# Of every gdb. To read debug information of the C library, which a machine may have or not,
+# takes most of the time of a session; no test needs it.
+GDB_OPTIONS = ["-nx", "-q", "-iex", "set debuginfod enabled off", "-iex",
+               "set debug-file-directory"]
 NOBODY = 65534     # an ordinary user with no rights
 # Where the kernel puts a program that is not randomised.
 LOADED_AT = {"x86_64": 0x555555554000, "aarch64": 0xaaaaaaaa0000}[os.uname().machine]
@@ -420,7 +424,7 @@ class Test:
         text. Returns the Gdb, ended unless wait is false."""
         if IN_REGISTERS.search("\n".join([*first, *commands, python or ""])):
             self.need_breakpoint_registers()
-        argv = [self.config.gdb, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
+        argv = [self.config.gdb, *GDB_OPTIONS, "-batch",
                 "-iex", "set width 0", "-iex", "set height 0", "-iex", "set confirm off",
                 "-iex", "set remotetimeout 60"]
         if sysroot is not None:

@@ -10,7 +10,8 @@ import subprocess
 import harness
 
 HEAD = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
-PREPARATIONS = ("set debuginfod enabled off", "set sysroot", "set width 0", "set height 0")
+PREPARATIONS = ("set debuginfod enabled off", "set debug-file-directory", "set sysroot",
+                "set width 0", "set height 0")
 
 
 class Adapter:

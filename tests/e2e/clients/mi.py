@@ -69,8 +69,8 @@ class Mi:
 
     def __init__(self, t, *first, prog=None):
         self.t = t
-        argv = [t.config.gdb, "-nx", "-q", "-i=mi"]
-        for command in ["set debuginfod enabled off", "set sysroot", *first]:
+        argv = [t.config.gdb, *harness.GDB_OPTIONS, "-i=mi"]
+        for command in ["set sysroot", *first]:
             argv += ["-iex", command]
         self.gdb = harness.Process(t, [*argv, *([prog] if prog else [])], stdin=subprocess.PIPE,
                                    env=dict(os.environ, LC_ALL="C"))

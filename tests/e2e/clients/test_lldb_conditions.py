@@ -332,7 +332,7 @@ for _ in range(5):
     if at_breakpoints():
         break
     run("continue")
-    session.wait(lldb.eStateRunning, lldb.eStateStopped)
+    session.wait(lldb.eStateRunning)
 emit(at=[line(thread.GetFrameAtIndex(0)) for thread in at_breakpoints()][:1])
 session.debugger.SetAsync(False)
 run("kill")

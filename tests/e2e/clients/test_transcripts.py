@@ -53,9 +53,9 @@ def play(t, session, program):
                               for command, _ in session.steps))
     with open(script, "rb") as commands:
         gdb = harness.Process(
-            t, [t.config.gdb, "-nx", "-q", "-iex", "set debuginfod enabled off", "-iex",
-                "set width 0", "-iex", "set height 0", "-iex", "set confirm off", "-iex",
-                "set sysroot", "-iex", "set remotetimeout 60", program],
+            t, [t.config.gdb, *harness.GDB_OPTIONS, "-iex", "set width 0", "-iex",
+                "set height 0", "-iex", "set confirm off", "-iex", "set sysroot", "-iex",
+                "set remotetimeout 60", program],
             env=dict(os.environ, LC_ALL="C", TERM="dumb"), stdin=commands, cwd=t.dir)
     gdb.wait(harness.GDB_LIMIT)
     text = gdb.output().replace(server.address, ":1234").replace("(gdb) ", "")

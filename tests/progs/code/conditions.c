@@ -2,6 +2,8 @@
 /* Variables of every integer type, for conditions. Deterministic. */
 #include <stdint.h>
 #include <stdio.h>
+#include <uchar.h>
+#include <wchar.h>
 
 static int8_t g_s8;
 static uint8_t g_u8;
@@ -19,6 +21,9 @@ static struct {
 } g_bits;
 static enum colour { RED, GREEN, BLUE } g_colour;
 static _Bool g_bool;
+static wchar_t g_wide; /* whose types gdb needs for literals */
+static char16_t g_wide16;
+static char32_t g_wide32;
 static int *g_pointer = &g_array[2];
 
 static uint32_t next(uint32_t x)
@@ -57,6 +62,9 @@ int main(void)
 		g_bits.high = (int)(x >> 17);
 		g_colour = (enum colour)((x >> 16) % 3);
 		g_bool = x >> 31;
+		g_wide = (wchar_t)(x % 1000);
+		g_wide16 = (char16_t)x;
+		g_wide32 = x;
 		g_pointer = &g_array[(x >> 20) % 8];
 		sum += body(i, (long)x * 3, x >> 6); /* CALL */
 	}
