@@ -401,17 +401,22 @@ static bool poll_once(struct server *server)
 	return !any_is_ready(&work, 0, others);
 }
 
+static bool is_at_rest(const struct server *server)
+{
+	return server->client.session.at_rest && is_client_alone(server);
+}
+
 /* A request that leaves all at rest makes work for nobody: the next one is waited for
  * at once. */
 static void wait_for_work(struct server *server)
 {
+	int turns = AT_ONCE_MAX;
+
 	server->client.session.at_rest = true;
-	for (int turns = AT_ONCE_MAX; turns > 0; turns--) {
-		if (!serve_at_once(server) && !poll_once(server))
+	do {
+		if (serve_at_once(server) && !is_at_rest(server))
 			return;
-		if (!server->client.session.at_rest || !is_client_alone(server))
-			return;
-	}
+	} while (poll_once(server) && is_at_rest(server) && --turns > 0);
 }
 
 /* Before a stop is taken, as that prints all the rest, ready or not: of a program that
