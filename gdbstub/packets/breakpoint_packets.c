@@ -18,6 +18,7 @@
 #include "gdbstub/breakpoints/breakpoints.h"
 #include "gdbstub/locations/location.h"
 #include "gdbstub/run/continuation.h"
+#include "gdbstub/text/trap_inspection.h"
 
 enum { EXPRESSIONS_MAX = 1024 }; /* in a list */
 
@@ -152,12 +153,17 @@ struct error *packet_Z(struct client *client, struct cursor *args, struct buffer
 
 /* The place of a software breakpoint that is no longer wanted may have been unmapped:
  * the client's user hears of that. */
-static struct error *check_place(const struct breakpoints *breakpoints,
+static struct error *check_place(struct breakpoints *breakpoints,
 				 const struct zpacket *packet)
 {
+	const struct location *location;
 	uint8_t byte;
 
-	if (packet->type != BREAKPOINT_SOFTWARE ||
+	if (packet->type != BREAKPOINT_SOFTWARE)
+		return NULL;
+	location = location_find(breakpoints, BREAKPOINT_SOFTWARE, packet->addr,
+				 packet->kind);
+	if ((location && trap_is_seen(location)) ||
 	    inferior_read(breakpoints->inferior, packet->addr, &byte, 1) != -EFAULT)
 		return NULL;
 	return error_create(EFAULT, "the breakpoint at 0x%jx is gone with its memory",

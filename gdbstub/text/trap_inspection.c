@@ -103,32 +103,47 @@ void breakpoints_inspect(struct breakpoints *breakpoints)
 	}
 }
 
+/* Where others run, what was seen at a stop need not be so any longer. */
+static bool fate_is_known(const struct location *location)
+{
+	const struct breakpoints *breakpoints = location->inferior->breakpoints;
+
+	return location->state == LOCATION_IN && location->trap &&
+	       breakpoints->inspected && !breakpoints->engines->others_run;
+}
+
+bool trap_is_seen(const struct location *location)
+{
+	return fate_is_known(location) && location->fate == TRAP_PLANTED;
+}
+
+static bool find_trap(const struct location *location, struct window *window)
+{
+	const struct trap *trap = location->trap;
+	const uint8_t *bytes = look(window, location);
+
+	return bytes && memcmp(bytes, trap->planted, trap->len) == 0;
+}
+
 void breakpoints_look_at_unwanted(struct breakpoints *breakpoints)
 {
 	struct window window = {0};
 	struct location *location;
 
-	TAILQ_FOREACH (location, &breakpoints->locations, link) {
-		const struct trap *trap = location->trap;
-		const uint8_t *bytes =
-			!location->wanted && location->state == LOCATION_IN && trap
-				? look(&window, location)
-				: NULL;
-
-		location->seen = bytes && memcmp(bytes, trap->planted, trap->len) == 0;
-	}
+	TAILQ_FOREACH (location, &breakpoints->locations, link)
+		location->seen =
+			!location->wanted && location->state == LOCATION_IN &&
+			location->trap &&
+			(trap_is_seen(location) || find_trap(location, &window));
 }
 
-/* Where others run, what was seen at a stop need not be so any longer. */
 bool location_is_intact(const struct location *location)
 {
-	const struct breakpoints *breakpoints = location->inferior->breakpoints;
 	struct engine *engine = location->engine;
 
 	if (!engine->ops->intact)
 		return true;
-	if (location->trap && breakpoints->inspected &&
-	    !breakpoints->engines->others_run)
+	if (fate_is_known(location))
 		return location->fate == TRAP_PLANTED;
 	return engine->ops->intact(engine, location);
 }

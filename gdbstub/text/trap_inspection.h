@@ -19,6 +19,9 @@ void breakpoints_inspect(struct breakpoints *breakpoints);
 /** Looks at the traps that nobody wants, and that are about to be lifted, in the same
  * way: location->seen is the caller's to reset after that. */
 void breakpoints_look_at_unwanted(struct breakpoints *breakpoints);
+/** Is its trap where it was planted, as was seen since anybody has run? False: it may
+ * be there all the same. */
+bool trap_is_seen(const struct location *location);
 /** Is a location in place (LOCATION_IN) as it was put in? Of what was inspected, that
  * is known. */
 bool location_is_intact(const struct location *location);
