@@ -178,6 +178,9 @@ struct error *packet_z(struct client *client, struct cursor *args, struct buffer
 
 	if (error || !breakpoints)
 		return error;
+	/* It may be the first of many. */
+	if (!client->run->running)
+		breakpoints_inspect(breakpoints);
 	run_pause(client->run);
 	breakpoints_remove(breakpoints, (enum breakpoint_type)packet.type, packet.addr,
 			   packet.kind);
