@@ -10,6 +10,7 @@
 #include "gdbstub/base/log.h"
 #include "gdbstub/base/shutdown.h"
 #include "gdbstub/inferior/maps.h"
+#include "gdbstub/locations/location.h"
 #include "gdbstub/pads/injected_call.h"
 
 enum { PIECES_MAX = 1024 }; /* an expression takes some four */
@@ -39,7 +40,7 @@ static struct error *begin(struct inferior *inferior, struct injection *injectio
 			    inferior->pid, why);
 }
 
-/* Calls mmap(2) or munmap(2). */
+/* Calls mmap(2) or munmap(2). What a stop has shown of traps holds no longer. */
 static struct error *call(struct inferior *inferior, long number,
 			  const uint64_t arguments[SYSCALL_ARGUMENTS], int64_t *ret)
 {
@@ -51,6 +52,8 @@ static struct error *call(struct inferior *inferior, long number,
 	*ret = injection_call(&injection, number, arguments);
 	injection_end(&injection);
 	maps_outdate(inferior->owner);
+	if (inferior->breakpoints)
+		inferior->breakpoints->inspected = false;
 	return *ret < 0
 		       ? error_create((int)-*ret, "memory of process %d", inferior->pid)
 		       : NULL;

@@ -81,7 +81,7 @@ static bool is_replaced(const struct location *location)
  * unmapped library has taken its traps along: nothing is left behind. */
 static int write_original(const struct location *location, struct inferior *inferior)
 {
-	int planted;
+	int planted, err;
 
 	if (shared_trap(inferior, location->addr) || is_replaced(location))
 		return 0;
@@ -90,8 +90,10 @@ static int write_original(const struct location *location, struct inferior *infe
 			  : is_planted(location, inferior);
 	if (planted <= 0)
 		return planted == -EFAULT ? 0 : planted;
-	return inferior_write(inferior, location->addr, location->trap->original,
-			      location->trap->len);
+	err = inferior_write(inferior, location->addr, location->trap->original,
+			     location->trap->len);
+	/* A process that is being killed has no memory any more. */
+	return err < 0 && is_planted(location, inferior) == -EFAULT ? 0 : err;
 }
 
 /* Notes the program's own instruction at a location that has no trap. */

@@ -293,24 +293,6 @@ def test_reading_at_several_places(t):
     idle(t).refused("MultiMemRead:ranges:10,8;", "no process")
 
 
-def test_memory_of_its_own(t):
-    client = start(t)
-    go_to(client, symbol(t, "calls", "main"))
-    address = int(client.ask("_M2000,rw"), 16)
-    t.equal(client.keys(f"qMemoryRegionInfo:{address:x}")["permissions"], "rw", "permissions")
-    t.equal(client.ask(f"M{address:x},2:a55a"), "OK", "written")
-    t.equal(client.memory(address, 3), b"\xa5\x5a\0", "read")
-    t.equal(client.ask(f"_m{address:x}"), "OK", "given back")
-    t.check("permissions" not in client.keys(f"qMemoryRegionInfo:{address:x}"), "it is gone")
-    client.refused(f"_m{address:x}", ".")
-    for packet in ("_M", "_M0,rw", "_M1000", "_Mx,rw", "_M1000,q", "_M1000,wr", "_M1000,rwx;"):
-        client.refused(packet, "not a length and permissions")
-    for packet in ("_m", "_mx", f"_m{address:x},1"):
-        client.refused(packet, "not an address")
-    client.refused("_M7fffffffffffffff,rw", ".")
-    t.match("^W2a", client.ask("c"))
-
-
 # ---- modules ----
 
 def test_modules(t):
