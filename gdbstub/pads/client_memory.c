@@ -107,8 +107,7 @@ struct error *client_memory_unmap(struct inferior *inferior, uint64_t addr)
 	return NULL;
 }
 
-static void unmap_all(const struct inferior *inferior,
-		      const struct injection *injection)
+static void unmap_all(const struct inferior *inferior, struct injection *injection)
 {
 	for (const struct client_memory *piece = inferior->client_memory; piece;
 	     piece = piece->next)

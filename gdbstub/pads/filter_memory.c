@@ -57,8 +57,7 @@ void filter_memory_uncount(struct filter_memory *filters, unsigned int counter)
 	__atomic_sub_fetch(counter_at(filters, counter), 1, __ATOMIC_RELAXED);
 }
 
-void filter_memory_unmap(struct filter_memory *filters,
-			 const struct injection *injection)
+void filter_memory_unmap(struct filter_memory *filters, struct injection *injection)
 {
 	if (filters->memory)
 		pad_memory_unmap(injection, filters->addr, FILTER_MEMORY_LEN);

@@ -38,8 +38,7 @@ uint64_t filter_memory_count(const struct filter_memory *filters, unsigned int c
 /** Counts one less. */
 void filter_memory_uncount(struct filter_memory *filters, unsigned int counter);
 /** Takes it out of the program, and of the server. */
-void filter_memory_unmap(struct filter_memory *filters,
-			 const struct injection *injection);
+void filter_memory_unmap(struct filter_memory *filters, struct injection *injection);
 /** Of the server alone. */
 void filter_memory_forget(struct filter_memory *filters);
 

@@ -105,6 +105,7 @@ static bool save(struct injection *injection)
 	const struct arch_ops *arch = thread->inferior->arch;
 
 	injection->regset = reg_by_number(arch, arch->pc_reg)->regset;
+	injection->aside.count = 0;
 	regs_init(&injection->before, arch);
 	injection->has_info =
 		thread->at_signal && thread_get_siginfo(thread, &injection->info) == 0;
@@ -177,7 +178,19 @@ static bool is_due(struct thread *thread, int status)
 
 /* Interrupts, and stops by job control, come before the step, or after it: then its
  * SIGTRAP is pending, and the next request brings that and makes no step. */
-static int64_t step(const struct injection *injection)
+static bool is_before_end(struct injection *injection, int status)
+{
+	struct thread *thread = injection->thread;
+
+	if (is_event_stop(status)) {
+		thread->left_group_stop |= WSTOPSIG(status) != SIGTRAP;
+		return true;
+	}
+	return is_due(thread, status) || (WIFSTOPPED(status) && status >> 16 == 0 &&
+					  signals_put_aside(&injection->aside, thread));
+}
+
+static int64_t step(struct injection *injection)
 {
 	struct thread *thread = injection->thread;
 	int status = 0, err;
@@ -191,9 +204,7 @@ static int64_t step(const struct injection *injection)
 			;
 		if (err < 0)
 			return lose(thread, 0);
-		thread->left_group_stop |=
-			is_event_stop(status) && WSTOPSIG(status) != SIGTRAP;
-	} while (is_event_stop(status) || is_due(thread, status));
+	} while (is_before_end(injection, status));
 	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT)
 		return lose(thread, status);
 	if (thread_get_pc(thread, &pc) < 0)
@@ -201,7 +212,7 @@ static int64_t step(const struct injection *injection)
 	return pc == injection->insn + injection->before.arch->syscall_len ? 0 : -EINTR;
 }
 
-int64_t injection_call(const struct injection *injection, long number,
+int64_t injection_call(struct injection *injection, long number,
 		       const uint64_t arguments[SYSCALL_ARGUMENTS])
 {
 	const struct arch_ops *arch = injection->before.arch;
@@ -261,4 +272,5 @@ void injection_end(const struct injection *injection)
 		thread_set_siginfo(thread, &injection->info);
 	else
 		leave_signal(thread);
+	signals_send_again(&injection->aside, thread);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gdbstub/inferior/inferior.h"
+#include "gdbstub/tracing/siginfo.h"
 
 /** A thread that makes calls. */
 struct injection {
@@ -21,6 +22,7 @@ struct injection {
 	uint64_t mask;
 	siginfo_t info;
 	bool has_info;
+	struct signals_aside aside;
 };
 
 /**
@@ -29,7 +31,7 @@ struct injection {
  */
 const char *injection_begin(struct inferior *inferior, struct injection *ret);
 /** What the call returns, or a negative errno of its own or of ours. */
-int64_t injection_call(const struct injection *injection, long number,
+int64_t injection_call(struct injection *injection, long number,
 		       const uint64_t arguments[SYSCALL_ARGUMENTS]);
 void injection_end(const struct injection *injection);
 

@@ -48,7 +48,7 @@ static struct error *call_error(int64_t err, const char *what)
 }
 
 /* In the program: a file in memory, whose name is what its list of mappings shows. */
-static int64_t make_file(const struct injection *injection, unsigned int flags)
+static int64_t make_file(struct injection *injection, unsigned int flags)
 {
 	static const char name[INJECTION_SCRATCH] = FILE_NAME;
 	struct inferior *inferior = injection->thread->inferior;
@@ -105,7 +105,7 @@ static int fill_with_zeros(int fd, size_t len)
 	return stat.st_size == (off_t)len ? 0 : -EIO;
 }
 
-static int64_t map_file(const struct injection *injection, uint64_t addr, size_t len,
+static int64_t map_file(struct injection *injection, uint64_t addr, size_t len,
 			bool shared, int64_t fd)
 {
 	const uint64_t arguments[SYSCALL_ARGUMENTS] = {
@@ -122,7 +122,7 @@ static int64_t map_file(const struct injection *injection, uint64_t addr, size_t
 }
 
 /* A file of @len bytes, mapped. *own: the server's descriptor of it. */
-static struct error *map_new_file(const struct injection *injection, uint64_t addr,
+static struct error *map_new_file(struct injection *injection, uint64_t addr,
 				  size_t len, bool shared, int *own)
 {
 	const struct displaced_ops *ops = injection->before.arch->displaced;
@@ -146,7 +146,7 @@ static struct error *map_new_file(const struct injection *injection, uint64_t ad
 		     : NULL;
 }
 
-struct error *pad_memory_map_code(const struct injection *injection, uint64_t addr,
+struct error *pad_memory_map_code(struct injection *injection, uint64_t addr,
 				  size_t len, int *fd)
 {
 	_cleanup_close_ int own = -1;
@@ -157,7 +157,7 @@ struct error *pad_memory_map_code(const struct injection *injection, uint64_t ad
 	return error;
 }
 
-struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
+struct error *pad_memory_map_shared(struct injection *injection, uint64_t addr,
 				    void **memory)
 {
 	_cleanup_close_ int own = -1;
@@ -174,7 +174,7 @@ struct error *pad_memory_map_shared(const struct injection *injection, uint64_t 
 	return error_create(-err, "memory that the server shares with the program");
 }
 
-void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len)
+void pad_memory_unmap(struct injection *injection, uint64_t addr, size_t len)
 {
 	const uint64_t arguments[SYSCALL_ARGUMENTS] = {addr, len};
 	const int64_t r = injection_call(injection, SYS_munmap, arguments);

@@ -12,16 +12,16 @@
  * takes from the file what it executes at a probe. *fd: of the file, which the caller
  * closes.
  */
-struct error *pad_memory_map_code(const struct injection *injection, uint64_t addr,
+struct error *pad_memory_map_code(struct injection *injection, uint64_t addr,
 				  size_t len, int *fd);
 /** Maps zeros at @addr, which both can write to: *memory, the server's (server_word.h).
  * A forked child has them, too: it may come to pads when the server has been killed. */
-struct error *pad_memory_map_shared(const struct injection *injection, uint64_t addr,
+struct error *pad_memory_map_shared(struct injection *injection, uint64_t addr,
 				    void **memory);
 /** Is that a mapping of code, of this server or another one? */
 bool pad_memory_is_code(const struct mapping *mapping);
 /** ... of the memory that filters share with a server? */
 bool pad_memory_is_shared(const struct mapping *mapping);
-void pad_memory_unmap(const struct injection *injection, uint64_t addr, size_t len);
+void pad_memory_unmap(struct injection *injection, uint64_t addr, size_t len);
 
 #endif

@@ -260,7 +260,8 @@ static bool is_event_stop(int status)
 }
 
 /* Steps until the instruction is executed, or has faulted, as it will again. */
-static int finish_copy(struct thread *thread, struct position *at)
+static int finish_copy(struct thread *thread, struct position *at,
+		       struct signals_aside *aside)
 {
 	bool passed = true;
 	int status = 0, err;
@@ -272,6 +273,8 @@ static int finish_copy(struct thread *thread, struct position *at)
 		thread->at_signal = !is_event_stop(status);
 		thread->left_group_stop |=
 			is_event_stop(status) && WSTOPSIG(status) != SIGTRAP;
+		if (thread->at_signal && signals_put_aside(aside, thread))
+			continue;
 		passed = find_position(thread, at) && has_passed(at);
 		if (is_event_stop(status) ? passed && err > 0
 					  : !passed || WSTOPSIG(status) != SIGTRAP)
@@ -285,6 +288,7 @@ static int finish_copy(struct thread *thread, struct position *at)
 static bool finish(struct event *event, struct position *at)
 {
 	struct thread *thread = event->thread;
+	struct signals_aside aside = {.count = 0};
 	uint64_t mask;
 	int err;
 
@@ -293,7 +297,7 @@ static bool finish(struct event *event, struct position *at)
 		thread->running = true; /* killed */
 		return false;
 	}
-	err = finish_copy(thread, at);
+	err = finish_copy(thread, at, &aside);
 	if (err < 0) {
 		thread->running = true;
 		return false;
@@ -301,6 +305,7 @@ static bool finish(struct event *event, struct position *at)
 	thread_set_mask(thread, mask);
 	if (thread->at_signal)
 		thread_set_siginfo(thread, &event->siginfo);
+	signals_send_again(&aside, thread);
 	return true;
 }
 

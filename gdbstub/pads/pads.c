@@ -85,7 +85,7 @@ static bool add_page(struct pads *pads, enum pad_kind kind, uint64_t addr, int *
 	return true;
 }
 
-static struct error *map_page(struct pads *pads, const struct injection *injection,
+static struct error *map_page(struct pads *pads, struct injection *injection,
 			      enum pad_kind kind, uint64_t addr)
 {
 	const size_t len = pads->space.page_size;

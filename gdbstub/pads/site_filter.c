@@ -19,7 +19,7 @@
 
 /* ---- memory ---- */
 
-static struct error *map_shared(const struct injection *injection,
+static struct error *map_shared(struct injection *injection,
 				struct filter_memory *filters)
 {
 	void *memory;

@@ -251,16 +251,9 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 
 /* ---- stops ---- */
 
-/* In the queue of a thread, as kill(2) has no thread's. The end of a step at a uprobe
- * is SI_USER (kernel/events/uprobes.c: send_sig). */
-static bool is_by_kernel(const siginfo_t *info)
-{
-	return info->si_code > 0 ||
-	       (info->si_signo == SIGTRAP && info->si_code == SI_USER);
-}
-
 /* Does a signal of this set wait in a queue (flags of PTRACE_PEEKSIGINFO) that the
- * thread does not block? @by_kernel: only one that the kernel has raised. */
+ * thread does not block? @by_kernel: only one that the kernel has raised, which
+ * are in the queue of a thread; there is none of kill(2) in it. */
 static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set,
 		       bool by_kernel)
 {
@@ -272,7 +265,7 @@ static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set
 	do {
 		n = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, info);
 		for (long i = 0; i < n; i++)
-			if (is_by_kernel(&info[i]) || !by_kernel)
+			if (signal_is_by_kernel(&info[i]) || !by_kernel)
 				pending |= set & signal_bit(info[i].si_signo);
 		args.off += 8;
 	} while (n == 8);

@@ -3,6 +3,10 @@
 
 #include <errno.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gdbstub/inferior/proc.h"
 
 int thread_get_siginfo(const struct thread *thread, siginfo_t *info)
 {
@@ -26,4 +30,54 @@ int thread_set_mask(const struct thread *thread, uint64_t mask)
 	return ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) < 0
 		       ? -errno
 		       : 0;
+}
+
+bool signal_is_by_kernel(const siginfo_t *info)
+{
+	return info->si_code > 0 ||
+	       (info->si_signo == SIGTRAP && info->si_code == SI_USER);
+}
+
+/* ---- signals that come when nobody is to see them ---- */
+
+bool signals_put_aside(struct signals_aside *aside, const struct thread *thread)
+{
+	siginfo_t info;
+
+	if (aside->count == sizeof(aside->info) / sizeof(aside->info[0]) ||
+	    thread_get_siginfo(thread, &info) < 0)
+		return false;
+	if (signal_is_by_kernel(&info))
+		return info.si_signo == SIGSTOP;
+	aside->info[aside->count++] = info;
+	return true;
+}
+
+static bool is_pending(const struct thread *thread, int signal)
+{
+	return ((proc_status_bits(thread->tid, "SigPnd") |
+		 proc_status_bits(thread->tid, "ShdPnd")) &
+		signal_bit(signal)) != 0;
+}
+
+/* The kernel lets nobody give another sender than itself for kill(2) and tgkill(2). */
+static void send_again(const struct thread *thread, const siginfo_t *info)
+{
+	const int signal = info->si_signo;
+
+	/* Each of the two discards the other; it has come after it. */
+	if (signal == SIGSTOP && is_pending(thread, SIGCONT))
+		return;
+	if (info->si_code == SI_USER)
+		kill(thread->group, signal);
+	else if (info->si_code == SI_TKILL)
+		tgkill(thread->group, thread->tid, signal);
+	else
+		syscall(SYS_rt_sigqueueinfo, thread->group, signal, info);
+}
+
+void signals_send_again(const struct signals_aside *aside, const struct thread *thread)
+{
+	for (unsigned int i = 0; i < aside->count; i++)
+		send_again(thread, &aside->info[i]);
 }

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Signals that a client gives to a thread in the middle of a pad: at an instruction that has
-begun, and been counted, and is not done."""
+"""Signals of a thread in the middle of a pad: at an instruction that has begun, and been
+counted, and is not done."""
+import os
+import signal
+
 import harness
 import rsp
 from storms import NEVER
@@ -26,8 +29,8 @@ def number_at(pid, address):
         return int.from_bytes(memory.read(4), "little")
 
 
-def give_signals(t, engine, never=NEVER):
-    """Each of the rounds is one hit, and no handler sees the pad."""
+def start(t, engine):
+    """A server and its client; nobody has resumed the program yet."""
     t.need_x86()
     t.truehit_only("pads")
     t.need_any_engine()
@@ -38,6 +41,12 @@ def give_signals(t, engine, never=NEVER):
     client.ask("qSupported:swbreak+;hwbreak+;vContSupported+")
     client.monitor(f"set engine {engine}")
     client.monitor("set pads always")
+    return server, client
+
+
+def give_signals(t, engine, never=NEVER):
+    """Each of the rounds is one hit, and no handler sees the pad."""
+    server, client = start(t, engine)
     filling, end, signals, rounds, wanted = (
         symbol(t, name) for name in ("filling", "main_end", "signals", "rounds", "wanted"))
     for packet in f"Z0,{filling:x},1{never}", f"Z0,{end:x},1":
@@ -82,3 +91,27 @@ def test_signals_in_a_pad_without_rights(t):
 def test_signals_in_a_pad_without_a_filter(t):
     """The program in the kernel has counted the hit."""
     give_signals(t, "uprobe", UNREAD)
+
+
+def send_two(t, engine):
+    """While the instruction is made to end, as the first one has come in the middle of it,
+    the second one cannot be blocked."""
+    server, client = start(t, engine)
+    filling = symbol(t, "filling")
+    t.equal(client.ask(f"Z0,{filling:x},1{NEVER}"), "OK", "Z0")
+    pid, rounds = server.inferior(), symbol(t, "rounds")
+    for turn in range(SIGNALS):
+        client.send_bytes(client.frame("vCont;c"))
+        harness.wait_for(lambda: number_at(pid, rounds), "the program")
+        os.kill(pid, signal.SIGUSR1)
+        os.kill(pid, signal.SIGSTOP)
+        told = [client.receive().decode("latin1")[:3], client.ask("vCont;c")[:3]]
+        t.equal(sorted(told), ["T11", "T1e"], f"what is told, {turn}")
+
+
+def test_stop_signal_in_a_pad(t):
+    send_two(t, "uprobe")
+
+
+def test_stop_signal_in_a_pad_without_rights(t):
+    send_two(t, "ptrace")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """_M and _m: memory that the program is made to map for a client."""
+import os
+import signal
+
 from test_lldb_packets import KIND, go_to, start, symbol
 
 
@@ -46,4 +49,17 @@ def test_breakpoint_in_memory_of_its_own(t):
             t.equal(client.ask(f"z{place}"), "OK", "z0")
             t.match("^T05", client.ask("s"))
         t.equal(client.memory(address, 4), bytes(4), f"what is there, {then}")
+    t.match("^W2a", client.ask("c"))
+
+
+def test_signals_that_come_before_the_call(t):
+    """The program is stopped for them all the same, though they cannot be blocked while it is
+    made to map memory."""
+    client = start(t)
+    pid = int(go_to(client, symbol(t, "calls", "main"))["thread"], 16)
+    for which in signal.SIGSTOP, signal.SIGSEGV:
+        os.kill(pid, which)
+        address = int(client.ask("_M1000,rw"), 16)
+        t.equal(client.ask(f"_m{address:x}"), "OK", "given back")
+        t.match(f"^T{which:02x}", client.ask("c"), which.name)
     t.match("^W2a", client.ask("c"))
