@@ -177,7 +177,8 @@ static bool is_due(struct thread *thread, int status)
 }
 
 /* Interrupts, and stops by job control, come before the step, or after it: then its
- * SIGTRAP is pending, and the next request brings that and makes no step. */
+ * SIGTRAP is pending, and the next request brings that and makes no step. Signals that
+ * are not blocked come before it. */
 static bool is_before_end(struct injection *injection, int status)
 {
 	struct thread *thread = injection->thread;

@@ -252,8 +252,8 @@ static bool on_exec(struct thread *thread, pid_t former_tid, struct event *event
 /* ---- stops ---- */
 
 /* Does a signal of this set wait in a queue (flags of PTRACE_PEEKSIGINFO) that the
- * thread does not block? @by_kernel: only one that the kernel has raised, which
- * are in the queue of a thread; there is none of kill(2) in it. */
+ * thread does not block? @by_kernel: only one that the kernel has raised. In the
+ * queue of a thread that can be told: there is nothing that kill(2) has sent. */
 static bool is_pending(const struct thread *thread, uint32_t flags, uint64_t set,
 		       bool by_kernel)
 {

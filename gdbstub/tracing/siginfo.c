@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <sys/ptrace.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gdbstub/base/log.h"
 #include "gdbstub/inferior/proc.h"
 
 int thread_get_siginfo(const struct thread *thread, siginfo_t *info)
@@ -65,15 +67,24 @@ static void send_again(const struct thread *thread, const siginfo_t *info)
 {
 	const int signal = info->si_signo;
 
-	/* Each of the two discards the other; it has come after it. */
+	long ret;
+
+	/* SIGSTOP and SIGCONT discard each other: one that waits has come after it. */
 	if (signal == SIGSTOP && is_pending(thread, SIGCONT))
 		return;
 	if (info->si_code == SI_USER)
-		kill(thread->group, signal);
+		ret = kill(thread->group, signal);
 	else if (info->si_code == SI_TKILL)
-		tgkill(thread->group, thread->tid, signal);
+		ret = tgkill(thread->group, thread->tid, signal);
 	else
-		syscall(SYS_rt_sigqueueinfo, thread->group, signal, info);
+		ret = syscall(SYS_rt_sigqueueinfo, thread->group, signal, info);
+	/* To trace a process of another user's, and to send it signals, are two rights.
+	 */
+	if (ret < 0 && errno != ESRCH)
+		log_warning("signal %d of thread %d is lost: it came while the thread "
+			    "was made to execute something, and cannot be sent again: "
+			    "%s",
+			    signal, thread->tid, strerror(errno));
 }
 
 void signals_send_again(const struct signals_aside *aside, const struct thread *thread)

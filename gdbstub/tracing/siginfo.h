@@ -33,9 +33,9 @@ struct signals_aside {
 };
 
 /**
- * Puts the signal that the thread has stopped for aside: the thread is to go on. One
- * that a BPF program has sent is nobody's any longer. False: it is the kernel's, of a
- * step or a fault.
+ * Puts the signal that the thread has stopped for aside: the thread is to go on. A
+ * SIGSTOP of a BPF program or of a counter (counter.h) is nobody's any longer. False:
+ * it is the kernel's, of a step or a fault.
  */
 bool signals_put_aside(struct signals_aside *aside, const struct thread *thread);
 /** Sends them again, from the server; a SIGSTOP not if a SIGCONT has come since. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <sys/ptrace.h>
 
 #include "gdbstub/inferior/proc.h"
 #include "gdbstub/tracing/resume.h"
